@@ -29,8 +29,8 @@ NEVER_ONE = {
     *("roots words", "n words", "MOST_WORDS words", "ENUMERATED_N words", "TRIALS sentences"),
     "lost arcs",  # there is a line of its own for 1, or it cannot happen
     *("count trees", "iterations iterations"),  # fewer than 1
-    *("q words", "heuristic.q words", "self.q target words", "q target words"),  # p x q
-    "'{} and {}'.format(*words.lengths) words",
+    *("q words", "heuristic.q words", "self.q target words", "q target words", "there words"),  # p x q
+    *("_sizes(lengths) words", "_sizes(words.lengths) words", "_sizes((p, q)) words"),
     *("found.n words", "sentence.n words", "LONGEST words", "most steps"),  # long sentences
     *("side words", "served trees", "own trees"),  # no number: source words, single-root trees
 }

@@ -20,10 +20,7 @@ from deptree_cli.cli.terminal import Counted, Table, message, progress, show, st
 from deptree_cli.cli.write import Out
 from deptree_cli.core.corpus import WORKERS_PER_CORE, Workers, most_workers, ordered_map
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.core.streams import SentenceStreams, sentence_stream
-from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
-from deptree_cli.io.conllu.splicing import Spliced
-from deptree_cli.io.conllu.trees import Style
+from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.encoders.base import BARE, CONLLU, Encoder, Page, Row, Sheet, Write, also
 from deptree_cli.io.files.streams import is_at_hand
 from deptree_cli.io.sentence import Chunk
@@ -207,6 +204,11 @@ class Run(Bundle):
 
     def skip(self, error: DeptreeError, noun: str = "sentence") -> None:
         self.messages.skip(error, noun)
+
+    def sign(self, command: str, fields: Mapping[str, object]) -> str:
+        """The signature of the results."""
+        self.has_news = any(fields.get(name) is not None for name in self.chosen)
+        return signature(command, fields)
 
     def also(self, path: str | None, encoder: Encoder, attribute: str, page: Page = BARE) -> list[Fold[Any]]:
         """What writes an attribute of results into a second file, if there is one; it appears with the first."""

@@ -16,7 +16,7 @@ from deptree_cli.cli.options import INPUT, Bundle, flag, opt, positive, reading,
 from deptree_cli.cli.rule_options import Space, check_known, obeying, signature_of
 from deptree_cli.cli.run import Run, Select, Source, Task
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.core.errors import DeptreeError, did_you_mean
+from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
 from deptree_cli.io.files.streams import check_readable
 from deptree_cli.io.sentence import Sentence, Side
 
@@ -303,6 +303,3 @@ def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> S
             raise DeptreeError(f"there is no {noun} {wanted!r}", remedy, place=place)
 
     return choose
-
-
-from deptree_cli.cli.rule_options import RelaxedSentences, asked_space, met, rule_option, search_options, space_options  # noqa: E402, F401

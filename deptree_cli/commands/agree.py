@@ -63,25 +63,6 @@ TEST_BY_SENTENCE = ("sent_id", "words", "trees_a", "trees_b", *P_VALUES)
 
 
 @command()
-@click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@option(
-    "--per",
-    type=click.Choice([SENTENCE, LABEL]),
-    metavar="UNIT",
-    help="Write a row per sentence, or per label, of each pair of files: sentence or label.",
-)
-@option("--test", is_flag=True, help="Test whether two sets of trees have one distribution.")
-@option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
-@option(
-    "--alpha",
-    type=FloatRange(0, 1, True, True),
-    metavar="P",
-    help=f"Level of --test: how often it may find a difference if there is none.  [default: {ALPHA}]",
-)
-@seed_option
-@companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.", LENGTHS)
-@format_options(*ROWS)
-@run_options
 def agree(
     trees: tuple[str, ...] = opt(metavar="A B [C]...", many=True, type=INPUT),
     per: str | None = opt(
@@ -90,7 +71,7 @@ def agree(
         metavar="UNIT",
         help="Write a row per sentence, or per label, of each pair of files: sentence or label.",
     ),
-    test: bool = flag("--test", help="Test whether two sets of trees are drawn from one distribution."),
+    test: bool = flag("--test", help="Test whether two sets of trees have one distribution."),
     permutations: int | None = opt(
         "--permutations",
         type=IntRange(1),
@@ -143,8 +124,6 @@ def agree(
 def _check(trees: Sequence[str], per: str | None, test: bool, scores: Scores | None) -> None:
     if len(trees) < 2:
         raise click.UsageError("Only one file of trees. Pass two or more: A B.")
-    if not test:
-        check_effect(["permutations", "alpha", "seed"], "--test")
     if scores and (test or per == LABEL):
         raise click.UsageError(f"--scores changes nothing in {'--test' if test else '--per label'}. Remove one.")
     if test and per == LABEL:

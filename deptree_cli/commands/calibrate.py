@@ -11,11 +11,11 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.cli.options import FloatRange, command, option
-from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, untempered_options
+from deptree_cli.cli.options import FloatRange, command, opt, use
+from deptree_cli.cli.run import Fold, Job, Run
+from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.terminal import Table
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.write import Out
 from deptree_cli.core.calibration import COLUMNS, CRITERIA, ArcEvidence, Fit, GoldArcs, HeadSets, LabelEvidence
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
@@ -27,25 +27,6 @@ PARTS = 5
 
 
 @command(gone={"--plot": "before.bins has how often heads of each probability are right; deptree report draws it"})
-@untempered_options
-@option(
-    "--criterion",
-    type=click.Choice(list(CRITERIA)),
-    default="likelihood",
-    help="What to fit: the likelihood of gold trees, which may raise the calibration error, or that error itself."
-    "  [default: likelihood]",
-)
-@option(
-    "--coverage",
-    "coverages",
-    type=FloatRange(0, 1, min_open=True, max_open=True),
-    multiple=True,
-    metavar="SHARE",
-    help="Also find sets of heads that contain the right head this often, such as 0.9; may be repeated.",
-)
-@gold_option("Needed, unless --conllu has the heads.")
-@format_options(JSONL.name)
-@run_options
 def calibrate(
     scores: Scores = use(
         Scores, lacks=["fix_heads", "temperature"], gold=gold("Needed, unless --conllu has the heads.")
@@ -79,9 +60,9 @@ def calibrate(
     """
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads. Add --gold FILE.")
-    fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
-    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
-    return job.summarise(evidence_of, Calibrating(criterion, coverages, scores.how, job.signature))
+    fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverage)) or None}
+    job = Job("calibrate", scores.source(run), run, replace(out, single=True), last=fields)
+    return job.summarise(evidence_of, Calibrating(criterion, coverage, scores.how, job.signature))
 
 
 # Of words of a sentence whose gold label is possible on their gold arc: see `LabelEvidence`.

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, noted
 from deptree_cli.cli.options import INPUT, command, opt, use
 from deptree_cli.cli.rule_options import Space, met, rules
-from deptree_cli.cli.run import Job, Run, Source, Work
-from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.terminal import Counted, Table
 from deptree_cli.cli.write import ROWS, Out
+from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 from deptree_cli.io.conllu.blocks import wrong_tokens
 from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
@@ -48,7 +48,7 @@ def check(
     """
     upos, feats = rules.rules.upos, rules.rules.ask_feats
     lead = sentences(trees, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
-    read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
+    read = met(lead.in_order(), rules, possible_names)
     fields = {**space.signature_fields, "rules": rules.name}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space.asked), fields)
     columns = (*COLUMNS, *PLACES * (len(trees) > 1))
@@ -66,12 +66,12 @@ class Checked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Check(Work[Checked]):
+class Check:
     """Looks for broken rules; wrong tags are counted, but not listed in files that have other tags throughout."""
 
     columns: tuple[str, ...]
 
-    def one(self, tree: AnnotatedTree, _: None) -> Checked:
+    def __call__(self, tree: AnnotatedTree, _: None) -> Checked:
         broken = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
         block, name, counts, rows = tree.block, tree.read.sent_id, tree.counts, list[tuple[Any, ...]]()
         forms = block.column("form") if broken else []

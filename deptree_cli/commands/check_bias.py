@@ -11,7 +11,7 @@ import numpy as np
 
 from deptree_cli.cli import options
 from deptree_cli.cli.options import INPUT, FloatRange, check_effect, command, opt, use
-from deptree_cli.cli.run import Fold, Job, Run, Work
+from deptree_cli.cli.run import Fold, Job, Run
 from deptree_cli.cli.sampler_options import SAMPLER, SAMPLERS_LISTED
 from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.write import ROWS, Out
@@ -158,7 +158,7 @@ class Audits(Fold[Audited]):
 
 
 @dataclass(frozen=True)
-class AuditSampler(Work[Audited]):
+class AuditSampler:
     sampler: Sampler
     size: int
 
@@ -166,7 +166,7 @@ class AuditSampler(Work[Audited]):
     def trees(self) -> int:
         return self.size
 
-    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
         distribution = sentence.distribution
         tally = Tally(distribution)
         tally.add(self.sampler.draw(distribution, self.size, rng))

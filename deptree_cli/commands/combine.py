@@ -356,18 +356,7 @@ def combine(
         job, gaps = Job("combine", read, run, out, {"method": MIXTURE}, last), Gaps()
         return job.write(partial(mixture_of, positive), folds=[gaps])
     first = {"from": text_of(WRITTEN), "method": PRODUCT}
-    return Job("combine", read, run, writing, first, last).write(partial(product_of, positive, WRITTEN))
-
-
-def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:
-    if fit and weights:
-        raise click.UsageError("--fit finds the weights: leave out --weights.")
-    if fit != (gold is not None):
-        raise click.UsageError(
-            "--fit needs gold trees. Add --gold FILE." if fit else "--gold needs --fit. Add it, or remove --gold."
-        )
-    if fit and STDIN in (*paths, gold, conllu):
-        raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
+    return Job("combine", read, run, out, first, last).write(partial(product_of, positive, WRITTEN))
 
 
 def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:

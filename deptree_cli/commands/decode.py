@@ -11,25 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.options import (
-    FloatRange,
-    bound,
-    check_effect,
-    command,
-    entry_option,
-    option,
-    size_option,
-)
-from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, run_options
-from deptree_cli.cli.score_options import RelaxedSentences, ScoreOptions, rule_option, score_options, search_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import Bundle, FloatRange, check_effect, command, entry, opt, use
+from deptree_cli.cli.rule_options import RelaxedSentences, Search, rules
+from deptree_cli.cli.run import Fold, Job, NamedSentences, Run
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import Out
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constrained import MBR, MST
 from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, covering, probability_of, within
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.core.errors import counted
 from deptree_cli.core.register import NamedFunction
-from deptree_cli.core.rule_search import BUDGET, GivenUp
+from deptree_cli.core.rule_search import GivenUp
 from deptree_cli.io.conllu.columns import probability
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes
@@ -41,55 +35,46 @@ if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
 
 
-@dataclass(frozen=True)
-class StoppingRule:
+@dataclass(eq=False)
+class StoppingRule(Bundle):
     """How many of the best trees are written: `size` at most, with this mass together, or within nats of the best."""
 
-    size: int | None = None
-    mass: float | None = None
-    nats: float | None = None
+    size: int | None = options.size(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass", sign="size")
+    mass: float | None = opt(
+        "--mass",
+        type=FloatRange(0, 1, min_open=True),
+        metavar="P",
+        without=["within"],
+        sign="mass",
+        help="The fewest trees with a probability of P together; labels are found afterwards.",
+    )
+    within: float | None = opt(
+        "--within",
+        type=FloatRange(0),
+        metavar="NATS",
+        often=False,
+        sign="within",
+        help="Write all trees at most NATS below the best in log-probability, up to -k.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.option:
+            self.size = self.size or MOST_RANKED
 
     @property
     def option(self) -> str:
         """The option that says when there are enough; empty if `size` alone does."""
         if self.mass is not None:
             return f"--mass {self.mass:g}"
-        return f"--within {self.nats:g}" if self.nats is not None else ""
+        return f"--within {self.within:g}" if self.within is not None else ""
 
     def trees_of(self, distribution: ArcFactored) -> tuple[Heads, bool | None]:
         """The best trees, (k, n), and whether these are enough; None if nothing but `size` decides."""
         size = self.size or 1
-        if self.mass is not None:
-            ranked = covering(distribution, self.mass, size)
-        elif self.nats is not None:
-            ranked = within(distribution, self.nats, size)
-        else:
+        if not self.option:
             return best_trees(distribution, size), None
+        ranked = covering(distribution, self.mass, size) if self.mass else within(distribution, self.within or 0, size)
         return ranked.heads, ranked.complete
-
-
-def _rule(*, size: int | None, mass: float | None, within: float | None) -> StoppingRule:
-    if mass is not None and within is not None:
-        raise click.UsageError("--mass and --within are two ways to choose trees. Remove one.")
-    return StoppingRule(size if (mass, within) == (None, None) else size or MOST_RANKED, mass, within)
-
-
-_OPTIONS = [
-    size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass"),
-    option(
-        "--mass",
-        type=FloatRange(0, 1, min_open=True),
-        metavar="P",
-        help="The fewest trees with a probability of P together; labels are found afterwards.",
-    ),
-    option(
-        "--within",
-        type=FloatRange(0),
-        metavar="NATS",
-        often=False,
-        help="Write all trees at most NATS below the best in log-probability, up to -k.",
-    ),
-]
 
 
 class TruncatedLists(Fold[str]):
@@ -175,21 +160,15 @@ def probability_notes(log_probs: Float, entropies: Sequence[float], others: Iter
 
 
 @command()
-@score_options
-@rule_option("Only trees that obey these rules")
-@entry_option(METHODS, "--method", default=MST, help=f"{{names}}  [default: {MST}]", name=attrgetter("line"))
-@bound("rule", _OPTIONS, _rule)
-@search_options
-@format_options("jsonl", "conllu", ARRAYS, style=True)
-@run_options
 def decode(
-    scores: ScoreOptions,
-    run: RunOptions,
-    method: NamedFunction,
-    rule: StoppingRule,
-    budget: int,
-    relax: bool,
-    writing: Writing,
+    scores: Scores = use(Scores, rules=rules("Only trees that obey these rules")),
+    method: NamedFunction = entry(
+        METHODS, "--method", default=MST, help=f"{{names}}  [default: {MST}]", name=attrgetter("line")
+    ),
+    rule: StoppingRule = use(StoppingRule),
+    search: Search = use(Search),
+    out: Out = use(Out, formats=("jsonl", "conllu", ARRAYS), of_trees=True),
+    run: Run = use(Run),
 ) -> int:
     """Find the best tree of each sentence, the K best, or the fewest that cover a probability.
 
@@ -199,24 +178,12 @@ def decode(
 
     How good are the trees? deptree eval. Are their probabilities right? deptree calibrate.
     """
-    _check(method, rule, scores.how.constraints is not None)
-    scores = replace(scores, how=replace(scores.how, relax=relax, budget=budget))
-    searched = {"budget": None if budget == BUDGET else budget, "relax": "yes" if relax else None}
-    last = {"size": rule.size, "mass": rule.mass, "within": rule.nats, **searched, **writing.style_fields}
-    first = {"method": "k-best" if rule.size and method.name == MST else method.name}
-    writing = writing if rule.size else writing.of_single_trees()
-    folds: list[Fold[Any]] = [RelaxedSentences(run)] * relax + [TruncatedLists(rule)] * bool(rule.option)
-    job = Job("decode", scores.source(run), run, writing, first, last)
-    return job.write(Decode(method, rule, budget), folds=folds)
-
-
-def _check(method: NamedFunction, rule: StoppingRule, rules: bool) -> None:
-    """Raise for options that do not go together; `rules`: whether trees must obey some."""
-    if not rules:
+    has_rules, other_method = scores.rules is not None, f"--method {MST}, but --method is {method.name}. Remove one"
+    if not has_rules:
         check_effect(["relax", "budget"], "rules: --rules")
     if rule.option and method.name != MST:
-        raise click.UsageError(f"{rule.option} needs --method {MST}, but --method is {method.name}. Remove one.")
-    if rule.option and rules:
+        raise click.UsageError(f"{rule.option} needs {other_method}.")
+    if rule.option and has_rules:
         why = "under rules the probabilities of trees are not known"
         raise click.UsageError(f"{rule.option} cannot be combined with rules: {why}. Remove one.")
     if rule.size and method.name != MST and not has_rules:

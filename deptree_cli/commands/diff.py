@@ -21,11 +21,11 @@ from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.evaluation import universal
-from deptree_cli.io.conllu.blocks import Block, Chunk, split_chunks
+from deptree_cli.io.conllu.blocks import Block, Chunk
 from deptree_cli.io.conllu.columns import OTHER_DEPREL, OTHER_HEAD, UNKNOWN, decoded, no_column
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Row, Sheet
 from deptree_cli.io.encoders.pictures import as_text
-from deptree_cli.io.files.streams import STDIN, open_input, place_of, share_of
+from deptree_cli.io.files.streams import STDIN, place_of, share_of
 from deptree_cli.io.pairing import LOST, Tokens, aligned_words, check_same_text, known_tokens, tokens_in, words_of
 from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
@@ -33,8 +33,8 @@ from deptree_cli.io.read import beside as blocks_beside
 from deptree_cli.io.read import check_words, read, sentence_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Companion, Sentence, Side
-from deptree_cli.io.trees import format_of_trees, is_json
-from deptree_cli.io.trees.written import blocks_of_json
+from deptree_cli.io.trees import format_of_trees
+from deptree_cli.io.trees.written import blocks_of
 from deptree_cli.kernels.budget import BYTES, foresee
 
 TEXT = as_text(differences_to_text)
@@ -119,8 +119,7 @@ def _source(files: Sequence[str], scores: Scores | None, run: Run) -> Source[Any
     for path in files:
         with suppress(OSError):  # what is not there is told when it is opened
             foresee(Path(path).stat().st_size / BYTES)
-    lead = Side(map(sentence_of, blocks_of(files[0]), count(1)), "sentences", place_of(files[0]), tokens=words_of)
-    read = read_all(lead, [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
+    items = read(_side(files[0]), [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
     if scores is None:
         return Source(Counted(items, share=share_of(files[:1])))
     lead = Side(items, "sentences", place_of(files[0]))
@@ -144,22 +143,13 @@ class Unread:
         return first if self.chunk.data == first.raw else Block(self.chunk, self.file)
 
 
-def _blocks(path: str, unread: bool = False) -> Iterator[Any]:
-    """The sentences of a file, `unread` if they have a name: those without one are read, as they may be malformed."""
-    with open_input(path) as file:
-        if is_json(file.head, file.place):
-            yield from blocks_of_json(file)
-            return
-        for chunk in split_chunks(file.stream, file.place):
-            try:
-                name = unread and chunk.sent_id
-                yield Unread(chunk, file.place, name) if name else Block(chunk, file.place)
-            except DeptreeError as error:
-                yield error.at(sent_id=chunk.sent_id)
+def _unread(chunk: Chunk, file: str) -> Block | Unread:
+    """A sentence without a name is read, because it may be malformed."""
+    return Unread(chunk, file, name) if (name := chunk.sent_id) else Block(chunk, file)
 
 
 def _side(path: str) -> Side:
-    return Side(map(sentence_of, _blocks(path), count(1)), "sentences", place_of(path), tokens=words_of)
+    return Side(map(sentence_of, blocks_of(path), count(1)), "sentences", place_of(path), tokens=words_of)
 
 
 def _beside(path: str, role: str) -> Companion:
@@ -172,7 +162,7 @@ def _beside(path: str, role: str) -> Companion:
     def tokens(item: Block | Unread) -> Tokens | None:
         return known_tokens(Block(item.chunk, item.file) if isinstance(item, Unread) else item)
 
-    side = blocks_beside(_blocks(path, unread=True), place_of(path)).side
+    side = blocks_beside(blocks_of(path, _unread), place_of(path)).side
     return Companion(replace(side, tokens=tokens), add)
 
 

@@ -15,7 +15,7 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import FloatRange, IntRange, check_effect, command, entry, opt, use
-from deptree_cli.cli.run import Fold, Job, Run, Work, layout_doubts
+from deptree_cli.cli.run import Fold, Job, Run, layout_doubts
 from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.write import ROWS, TABLE, Out
 from deptree_cli.core.doubt import (
@@ -281,7 +281,7 @@ class Doubted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Doubt(Work[Counts]):
+class Doubt:
     """The work on sentences, which are ranked by something, or their words (None)."""
 
     by: Criterion | None
@@ -291,13 +291,16 @@ class Doubt(Work[Counts]):
 
     in_batches = True
 
-    def one(self, sentence: ScoredSentence, _: None) -> Counts:
+    def __call__(self, sentence: ScoredSentence, _: None) -> Counts:
+        of_many: Counts | None = sentence.ask(self.of_many)
+        if of_many is not None:
+            return of_many
         found, record = sentence.distribution, sentence.record
         heads = _heads(record.block, found.n)[None]
         asked = lambda: np.array([found.entropy()]), lambda: found.log_probs(heads)
         return self._counts(self._doubted([record], heads, found.marginals()[None], *asked, found.labels), 0)
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[Counts | None]:
+    def of_many(self, sentences: ScoredBatch, _: None) -> list[Counts | None]:
         from deptree_cli.core.blocks import alike  # loads kernels: when there is work
 
         trees, found = sentences.trees, dict[int, Counts | None]()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, cast
 
-import click
 import numpy as np
 
 from deptree_cli.cli.help import Listing
@@ -159,9 +158,9 @@ def estimate(
 ) -> int:
     quantities = [OF_TREES.get(name).name for name in dict.fromkeys(quantity)] or USUAL
     if not all(OF_TREES.get(name).scalar for name in quantities):
-        writing = writing.narrowed("arcs", JSONL.name)
+        out = out.narrowed("arcs", JSONL.name)
     source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
-    job = Job("estimate", source, run, writing, {"quantities": "+".join(quantities)})
+    job = Job("estimate", source, run, out, {"quantities": "+".join(quantities)})
     columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]
     by_quantity = job.encoder is TABLE
     sheet = Sheet(columns, "estimate", HEADINGS if by_quantity else None)

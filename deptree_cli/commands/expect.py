@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, make_dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +10,10 @@ import click
 import numpy as np
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import INPUT, FloatRange, apply, command, option
-from deptree_cli.cli.run import Job, RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli.options import INPUT, Bundle, FloatRange, command, flag, opt, use
+from deptree_cli.cli.run import Job, Run
+from deptree_cli.cli.score_options import Scores, gold
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations import (
@@ -58,10 +56,10 @@ METAVARS = {NUMBER: "NUMBER", DISTRIBUTION: "FILE", HEADS: "FILE", FEATURES: "NP
 INPUTS = [each for each in unique_inputs(EXPECTED) if each.kind != HEADS]
 
 
-def _option(needed: QuantityInput) -> Callable[[Any], Any]:
+def _option(needed: QuantityInput) -> Any:
     takers = [quantity.name for quantity in EXPECTED if needed in quantity.inputs]
     named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
-    return option(
+    return opt(
         f"--{needed.name}",
         type=FloatRange(0, min_open=True) if needed.kind == NUMBER else INPUT,
         metavar=METAVARS[needed.kind],
@@ -69,39 +67,42 @@ def _option(needed: QuantityInput) -> Callable[[Any], Any]:
     )
 
 
+# An option for each input of a quantity, under its name.
+Inputs: Any = make_dataclass("Inputs", [(each.name, Any, _option(each)) for each in INPUTS], bases=(Bundle,), eq=False)
+
+
 @command(
     help=HELP,
     listing=Listing("Quantities", EXPECTED, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
 )
-@click.argument("name", metavar="QUANTITY", shell_complete=EXPECTED.complete)
-@score_options
-@gold_option("For risk and attachment.")
-@partial(apply, [_option(each) for each in INPUTS])
-@option("--grad", is_flag=True, help="Also write the gradient.")
-@format_options(*ROWS)
-@run_options
-def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing: Writing, **given: Any) -> int:
-    quantity = EXPECTED.get(name)
+def expect(
+    name: str = opt(metavar="QUANTITY", shell_complete=EXPECTED.complete),
+    scores: Scores = use(Scores, gold=gold("For risk and attachment.")),
+    inputs: Any = use(Inputs),
+    grad: bool = flag("--grad", help="Also write the gradient."),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
+) -> int:
+    quantity, given = EXPECTED.get(name), vars(inputs)
     _check_given(quantity, given, scores)
     if grad and not quantity.gradient:
         raise click.UsageError(f"{name} has no --grad.")
     values = {each.name: given[each.name] for each in quantity.inputs if each.kind != HEADS}
     values |= {each.name: vector(values[each.name]) for each in quantity.inputs if each.kind == VECTOR}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
-        scores = _with_other(scores, path)
+        _add_other(scores, path)
     if grad or not quantity.scalar:
-        writing = writing.narrowed("gradients" if grad else name, JSONL.name)
+        out = out.narrowed("gradients" if grad else name, JSONL.name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
-    job = Job("expect", scores.source(run), run, writing, {"quantity": name, **numbers})
-    return job.write(
-        Quantities(quantity, values, grad), sheet=Sheet(["sent_id", "n", name, "reason"], f"expect {name}")
-    )
+    job = Job("expect", scores.source(run), run, out, {"quantity": name, **numbers})
+    sheet = Sheet(["sent_id", "n", name, "reason"], f"expect {name}")
+    return job.write(Quantities(quantity, values, grad), sheet=sheet)
 
 
-def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: ScoreOptions) -> None:
+def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: Scores) -> None:
     """What the quantity needs is there, and nothing that only others do; HEADs of --conllu do for known ones."""
     for needed in quantity.inputs:
-        if (scores.gold or scores.conllu or None if needed.kind == HEADS else given[needed.name]) is None:
+        if not (scores.gold or scores.conllu if needed.kind == HEADS else given[needed.name]):
             raise click.UsageError(f"{quantity.name} needs {_asked_for(needed)}.")
     if scores.gold and not any(needed.kind == HEADS for needed in quantity.inputs):
         raise click.UsageError(f"{quantity.name} does not use --gold FILE.")
@@ -110,8 +111,8 @@ def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: ScoreO
             raise click.UsageError(f"{quantity.name} does not use {_asked_for(other)}.")
 
 
-def _with_other(scores: ScoreOptions, path: str) -> ScoreOptions:
-    """These with a second score file of the same sentences; it must not say that it has another layout."""
+def _add_other(scores: Scores, path: str) -> None:
+    """Add a second score file of the same sentences; it must not say that it has another layout."""
     other, read = ScoreSource(path), scores.how.layout.complete
     own = other.layout(Layout())
     for name in CHOICES:
@@ -119,7 +120,7 @@ def _with_other(scores: ScoreOptions, path: str) -> ScoreOptions:
         if one and two and one != two:
             problem = f"the file says {two}, but {scores.place} is read as {one}"
             raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
-    return replace(scores, files=(replace(scores.files[0], other=other), *scores.files[1:]))
+    scores.files = (replace(scores.files[0], other=other), *scores.files[1:])
 
 
 def _asked_for(needed: QuantityInput) -> str:

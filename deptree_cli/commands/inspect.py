@@ -19,7 +19,7 @@ from deptree_cli.cli.terminal import message
 from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.peakedness import Peakedness, peakedness, peakednesses
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.files.streams import is_rereadable
@@ -137,7 +137,7 @@ SHARES = Peakedness._fields[-4:]
 
 @command()
 def inspect(
-    scores: Scores = use(Scores, gold=gold("The report shows how well they fit.")),
+    scores: Scores = use(Scores, lacks=["fix_heads"], gold=gold("The report shows how well they fit.")),
     out: Out = use(Out, formats=ROWS, has_header=False),
     run: Run = use(Run, lacks=["shard"]),
 ) -> int:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.options import FloatRange, check_effect, command, option, seed_option, size_option
-from deptree_cli.cli.run import Job, RunOptions, run_options, unchanged
-from deptree_cli.cli.score_options import ScoreOptions, rule_option, score_options
-from deptree_cli.cli.write import Writing, format_options
-from deptree_cli.core.calibration import head_sets
+from deptree_cli.cli import options
+from deptree_cli.cli.options import FloatRange, check_effect, command, flag, opt, use
+from deptree_cli.cli.rule_options import rules
+from deptree_cli.cli.run import Job, Run, unchanged
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import Out
+from deptree_cli.core import calibration
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
@@ -30,7 +32,6 @@ from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
-    from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.batches import ScoredBatch
 
 COLUMNS = ("sent_id", "word", "form", "head", "head_form", "prob")
@@ -73,7 +74,7 @@ class ArcMarginals:
 
     @property
     def head_sets(self) -> list[list[int]] | None:
-        return None if self.limit is None else head_sets(self.arcs, self.limit)
+        return None if self.limit is None else calibration.head_sets(self.arcs, self.limit)
 
     def rows(self, above: float | None) -> list[Row]:
         labels, block = self.sentence.distribution.labels, self.sentence.record.block
@@ -165,66 +166,43 @@ SIZE = 1000
 
 
 @command(help=HELP)
-@score_options
-@rule_option("Only trees that obey these rules")
-@option(
-    "--head-sets",
-    "with_sets",
-    is_flag=True,
-    help="Write the set of heads of each word, by the threshold in the FILE of --temperature.",
-)
-@option(
-    "--coverage",
-    type=FloatRange(0, 1, min_open=True, max_open=True),
-    often=False,
-    metavar="SHARE",
-    help="For --head-sets: one of the coverages in FILE.  [default: the first]",
-)
-@option("--above", type=FloatRange(0, 1, max_open=True), metavar="P", help="Write rows of arcs more probable than P.")
-@size_option(None, "Under rules that need whole trees: trees to sample.", str(SIZE), often=False)
-@seed_option
-@format_options("jsonl", "conllu", "tsv", ARRAYS)
-@run_options
 def marginals(
-    scores: ScoreOptions,
-    with_sets: bool,
-    coverage: float | None,
-    above: float | None,
-    size: int | None,
-    seed: int,
-    run: RunOptions,
-    writing: Writing,
+    scores: Scores = use(Scores, rules=rules("Only trees that obey these rules")),
+    head_sets: bool = flag(
+        "--head-sets", help="Write the set of heads of each word, by the threshold in the FILE of --temperature."
+    ),
+    coverage: float | None = opt(
+        "--coverage",
+        type=FloatRange(0, 1, min_open=True, max_open=True),
+        often=False,
+        metavar="SHARE",
+        needs=["head_sets"],
+        help="For --head-sets: one of the coverages in FILE.  [default: the first]",
+    ),
+    above: float | None = opt(
+        "--above", type=FloatRange(0, 1, max_open=True), metavar="P", help="Write rows of arcs more probable than P."
+    ),
+    size: int | None = options.size(
+        None, "Under rules that need whole trees: trees to sample.", str(SIZE), often=False
+    ),
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=("jsonl", "conllu", "tsv", ARRAYS)),
+    run: Run = use(Run),
 ) -> int:
-    size = _size(size, scores.how.constraints)
-    sets = _head_sets(scores, with_sets, coverage)
-    drawn = {"size": size, "seed": seed if size else None}
-    last = {**drawn, "coverage": sets and sets[0], "threshold": sets and repr(sets[1]), "above": above}
-    job = Job("marginals", scores.source(run), run, writing, last=last)
-    if size:
-        shown = counted(size, "drawn tree")
-        run.warn("shares", f"where rules need whole trees, marginals are shares of {shown} (-k)")
-    work = Marginals(_shown(job.encoder, above, sets is not None), size, sets and sets[1])
-    return job.write(work, drawn["seed"], Sheet(LABELLED if scores.how.labels else COLUMNS))
-
-
-def _size(size: int | None, rules: Constraints | None) -> int | None:
-    """How many trees to draw: none unless there may be rules that need whole trees."""
-    need_trees = rules is not None and (rules.need_trees or rules.in_misc)
+    need_trees = scores.rules is not None and (scores.rules.need_trees or scores.rules.in_misc)
     if size and not need_trees:
         raise click.UsageError("-k needs rules that only whole trees decide. Remove it: these marginals are exact.")
-    if not need_trees:
-        check_effect(["seed"], "rules that only whole trees decide")
-    return (size or SIZE) if need_trees else None
-
-
-def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tuple[float, float] | None:
-    if not asked:
-        if coverage is not None:
-            raise click.UsageError("--coverage is that of --head-sets. Add --head-sets, or remove it.")
-        return None
-    if not scores.how.temperature.place:
+    if head_sets and not scores.how.temperature.place:
         raise click.UsageError("--head-sets needs the threshold that deptree calibrate found: --temperature FILE.")
-    return scores.how.temperature.head_set(coverage)
+    sets = scores.how.temperature.head_set(coverage) if head_sets else None
+    drawn = {"size": size or SIZE, "seed": seed} if need_trees else {"size": None, "seed": None}
+    last = {**drawn, "coverage": sets and sets[0], "threshold": sets and repr(sets[1]), "above": above}
+    job = Job("marginals", scores.source(run), run, out, last=last)
+    if drawn["size"]:
+        shown = counted(drawn["size"], "drawn tree")
+        run.warn("shares", f"where rules need whole trees, marginals are shares of {shown} (-k)")
+    work = Marginals(_shown(job.encoder, above, head_sets), drawn["size"], sets and sets[1])
+    return job.write(work, drawn["seed"], Sheet(LABELLED if scores.how.labels else COLUMNS))
 
 
 # What is written of a sentence's marginals.

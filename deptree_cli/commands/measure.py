@@ -18,7 +18,7 @@ from deptree_cli.cli import options
 from deptree_cli.cli.help import READING, Listing
 from deptree_cli.cli.options import INPUT, check_effect, command, flag, opt, use
 from deptree_cli.cli.rule_options import SPACE, Space
-from deptree_cli.cli.run import Fold, Job, Run, Source, Work
+from deptree_cli.cli.run import Fold, Job, Run, Source
 from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, TABLE, Out
@@ -266,6 +266,8 @@ class Packing:
             )
         return self._packed([(0, read, heads)])
 
+    row = staticmethod(chunks.Row)
+
     def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
         found = [
             (place, each, np.array(heads, dtype=np.int64))
@@ -370,7 +372,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class WordRows(Work[Rows]):
+class WordRows:
     """Rows of the words of sentences, with comments; several: whether there are several files."""
 
     keys: tuple[str, ...]
@@ -378,8 +380,9 @@ class WordRows(Work[Rows]):
 
     in_batches = True
 
-    def one(self, trees: PackedTrees, _: None) -> Rows:
-        return self.batch(trees, None)[0]
+    def __call__(self, sentence: chunks.Row, _: None) -> Rows:
+        rows: Rows = sentence.ask(self.of_many) or self.of_many(sentence.alone)[0]
+        return rows
 
     def of_many(self, trees: PackedTrees, _: None = None) -> list[Rows]:
         blocks, lengths = [each.sentence for each in trees.read], trees.lengths.tolist()
@@ -416,7 +419,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measure(Work[Rows]):
+class Measure:
     """Measures trees, and random trees of the space.
 
     Attributes:
@@ -475,15 +478,16 @@ class Measure(Work[Rows]):
             found += [(outer, name, at, kind) for outer, kind in known if name != LENGTH]
         return found
 
-    def one(self, prepared: Any, rng: np.random.Generator | None) -> Rows:
+    def __call__(self, prepared: Any, rng: np.random.Generator | None) -> Rows:
         if not self.scored:
-            return self.batch(prepared, None)[0]
+            rows: Rows = prepared.ask(self.of_many) or self.of_many(prepared.alone)[0]
+            return rows
         trees, sentence = prepared
         reduction = trees.reductions[0] if trees.reductions else None
         parser = moments(sentence.distribution, self._quantities, self.size, rng, reduction)
-        return self.batch(trees, None, np.array([parser]))[0]
+        return self.of_many(trees, None, np.array([parser]))[0]
 
-    def batch(self, trees: PackedTrees, _: Any, parser: Float | None = None) -> list[Rows]:
+    def of_many(self, trees: PackedTrees, _: Any = None, parser: Float | None = None) -> list[Rows]:
         """What is found in some trees; parser: (sentences, quantities, 3)."""
         foresee(STEPS * len(trees.heads) + PASSED * float(np.abs(trees.heads - words_of(trees.starts)).sum()))
         lengths, which = np.unique(trees.lengths, return_inverse=True)

@@ -59,7 +59,7 @@ class Row:
         if not trees.has_short_name and not self.summary:
             own = "log_z" if trees.single_root else "log_z_multi_root"
             row |= {**dict.fromkeys(SUMS), own: sentence.distribution.log_partition}
-            return row | {"reason": f"{trees.trees}: no other sum is worked out"}
+            return row | {"reason": f"{trees.trees}: no other sum is computed"}
         sums = sentence.ask(sums_of_many) or partition_of(sentence.distribution)
         if self.summary:
             return sentence.id, sentence.n, sums

@@ -13,24 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, apply, command, option, reading_option, writing_option
-from deptree_cli.cli.run import Fold, Job, Pipeline, RunOptions, Source, Work, run_options
-from deptree_cli.cli.score_options import (
-    LABEL_SCORES,
-    RelaxedSentences,
-    asked_space,
-    companion,
-    companion_options,
-    met,
-    rule_option,
-    search_options,
-    signature_of,
-)
+from deptree_cli.cli.help import WRITING
+from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, command, flag, opt, reading, use, writing
+from deptree_cli.cli.rule_options import SPACE, RelaxedSentences, Search, Space, met, rules, signature_of
+from deptree_cli.cli.run import Fold, Job, Pipeline, Run, Source
+from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted, Table
-from deptree_cli.cli.write import Writing
+from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, nearest, ties
-from deptree_cli.core.rule_search import BUDGET, GivenUp
+from deptree_cli.core.rule_search import GivenUp
 from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 from deptree_cli.io.conllu import splicing
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
@@ -50,14 +42,13 @@ if TYPE_CHECKING:
 # The columns of changes.
 CHANGES = ("sent_id", "word", "form", "old_head", "new_head", "old_deprel", "new_deprel", "rules", "file", "line")
 
-# Which trees are meant: with or without scores.
-_SPACE = ("space", "multi_root", "projective")
+_HEADER = flag("--header/--no-header", section=WRITING, help="Write the run signature as first comment.")
 
 # The role of what is known of a sentence before it is repaired: that nothing is wrong with it.
 FINE = "fine"
 
 
-def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Costs:
+def _costs(text: str) -> Costs:
     match = re.fullmatch(r"([1-9]\d*):([1-9]\d*)", text)
     if not match or max(map(int, match.groups())) > 1000:
         raise click.BadParameter(f"{text!r} is not HEAD:LABEL, two numbers from 1 to 1000 such as 3:1.")
@@ -65,43 +56,34 @@ def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Cos
 
 
 @command()
-@click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
-@rule_option("Rules that trees must obey", ["ud"])
-@option(
-    "--cost",
-    default="1:1",
-    metavar="HEAD:LABEL",
-    callback=_costs,
-    help="Costs of changing a head, and of changing a label; both cost HEAD + LABEL.  [default: 1:1]",
-)
-@option(
-    "--worth",
-    type=FloatRange(0),
-    default=inf,
-    metavar="NATS",
-    help="Also make changes that gain more than NATS per unit of cost; 0: the best tree.  [default: inf]",
-)
-@search_options
-@reading_option(
-    "--like", type=INPUT, often=True, help="A treebank from which to learn how words attach.  [default: TREES]"
-)
-@partial(apply, [*companion_options("Arc scores, to choose among equally near trees."), LABEL_SCORES])
-@writing_option("--changes", type=OUTPUT, often=True, help="Write a row for each changed word (.tsv or .jsonl).")
-@writing_option("--header", is_flag=True, help="Write the run signature as first comment.")
-@run_options
 def repair(
-    trees: tuple[str, ...],
-    rules: Constraints,
-    cost: Costs,
-    worth: float,
-    budget: int,
-    relax: bool,
-    like: str | None,
-    scores: str | None,
-    changes: str | None,
-    header: bool,
-    run: RunOptions,
-    **how: Any,
+    trees: tuple[str, ...] = opt(metavar="TREES...", many=True, type=INPUT),
+    rules: Constraints = rules("Rules that trees must obey", ["ud"]),
+    cost: Costs = opt(
+        "--cost",
+        default="1:1",
+        metavar="HEAD:LABEL",
+        convert=_costs,
+        help="Costs of changing a head, and of changing a label; both cost HEAD + LABEL.  [default: 1:1]",
+    ),
+    worth: float = opt(
+        "--worth",
+        type=FloatRange(0),
+        default=inf,
+        metavar="NATS",
+        help="Also make changes that gain more than NATS per unit of cost; 0: the best tree.  [default: inf]",
+    ),
+    search: Search = use(Search),
+    like: str | None = reading(
+        "--like", type=INPUT, often=True, help="A treebank from which to learn how words attach.  [default: TREES]"
+    ),
+    scores: Scores | None = beside("Arc scores, to choose among equally near trees.", lacks=["lengths"], but=SPACE),
+    space: Space = use(Space),
+    changes: str | None = writing(
+        "--changes", type=OUTPUT, often=True, help="Write a row for each changed word (.tsv or .jsonl)."
+    ),
+    out: Out = use(Out, formats=(CONLLU.name,), header=_HEADER),
+    run: Run = use(Run),
 ) -> int:
     """Change as few heads and labels as possible so that heads are trees and obey rules.
 
@@ -115,8 +97,7 @@ def repair(
 
     Exit status: 0 all trees obey now, 1 not all (--relax), or not certain, or sentences were skipped, 2 unusable input.
     """
-    scored = companion(scores=scores, also=_SPACE, **how)
-    if like is not None and scored is not None and scored.how.labels is not None:
+    if like is not None and scores is not None and scores.how.labels is not None:
         raise click.UsageError("--like cannot be combined with --scores, which rank heads and labels. Remove one.")
     wanted = scores.how.space if scores else space.trees
     asked = Asked(rules, wanted, mends=True)
@@ -128,8 +109,7 @@ def repair(
         "like": like,
         "cost": None if cost == ONE_EACH else "{}-{}".format(*cost),
         "worth": None if worth == inf else worth,
-        "budget": None if budget == BUDGET else budget,
-        "relax": "yes" if relax else None,
+        **search.signature_fields,
     }
     told = run.also(
         changes, encoder_of(None, changes, (TSV.name, JSONL.name), TSV.name), "rows", Page("", False, Sheet(CHANGES))
@@ -138,12 +118,12 @@ def repair(
         if like is not None:
             with rereadable([like]) as treebank:
                 habits, _ = _learn(treebank, asked, run, BrokenRules(rules))
-        elif scored is None or scored.how.labels is None:
+        elif scores is None or scores.how.labels is None:
             habits, suspects = _learn(files, asked, run, before)
         items = _read(files, asked, None if suspects is None or worth < inf else suspects)
-        if scored is not None:
+        if scores is not None:
             lead = Side(items, "sentences", ", ".join(each.place for each in files))
-            items = scored.files[0].read(scored.how.layout, warn=run.warn, lead=lead)
+            items = scores.files[0].read(scores.how.layout, warn=run.warn, lead=lead)
         read = _counted(files, met(items, rules, possible_names), len(suspects) if suspects else None)
         aims = Aims(cost, worth, search.budget, search.relax)
         work = Repair(habits, aims, asked, scores.how if scores else None, suspects is not None, bool(told))
@@ -249,7 +229,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Repair(Work[Outcome]):
+class Repair:
     """Repairs a sentence, if something is wrong with it.
 
     `counted`: its broken rules were counted before; `told`: changes are told word by word.
@@ -262,7 +242,7 @@ class Repair(Work[Outcome]):
     counted: bool
     told: bool
 
-    def one(self, sentence: Sentence, _: None) -> Outcome:
+    def __call__(self, sentence: Sentence, _: None) -> Outcome:
         if self.how is None and sentence.companions.get(FINE):
             return Outcome(sentence.sentence.raw)
         tree = self.asked(sentence)

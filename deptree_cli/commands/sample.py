@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptree_cli.cli.options import command, option, seed_option, size_option
-from deptree_cli.cli.run import Job, RunOptions, run_options
-from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, rule_option, sampler_option, score_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import command, flag, use
+from deptree_cli.cli.rule_options import rules
+from deptree_cli.cli.run import Job, Run
+from deptree_cli.cli.sampler_options import SAMPLER, SAMPLERS_LISTED
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import SentenceStreams

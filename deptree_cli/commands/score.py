@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deptree_cli.cli.options import INPUT, command, opt, use
-from deptree_cli.cli.run import Job, Run, Source, Work
+from deptree_cli.cli.run import Job, Run, Source
 from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Out
@@ -54,10 +54,13 @@ def score(
     return job.write(Probabilities(), sheet=Sheet(LABELLED if scores.how.labels else COLUMNS))
 
 
-class Probabilities(Work[list[Row]]):
+class Probabilities:
     in_batches = True
 
-    def one(self, sentence: ScoredSentence, _: None) -> list[Row]:
+    def __call__(self, sentence: ScoredSentence, _: None) -> list[Row]:
+        if of_many := sentence.ask(rows_of_many):
+            rows: list[Row] = of_many
+            return rows
         given: TreeSet = sentence.record.trees
         found = sentence.distribution.log_probs(given.heads)
         if labels := sentence.distribution.labels:
@@ -65,13 +68,14 @@ class Probabilities(Work[list[Row]]):
         best = sentence.distribution.log_prob(sentence.distribution.argmax())
         return _rows(given, found, {"gap": finite(best - found)})
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[list[Row]]:
-        trees = sentences.trees
-        log_z, given = trees.log_partition_parts(), [record.trees for record in sentences.records]
-        best = trees.tree_log_probs(trees.argmax(), log_z).ravel().tolist()
-        found = trees.log_probs_of([each.heads for each in given], log_z)
-        rows = zip(given, found, best, strict=True)
-        return [_rows(some, log_probs, {"gap": finite(top - log_probs)}) for some, log_probs, top in rows]
+
+def rows_of_many(sentences: ScoredBatch, _: None) -> list[list[Row]]:
+    trees = sentences.trees
+    log_z, given = trees.log_partition_parts(), [record.trees for record in sentences.records]
+    best = trees.tree_log_probs(trees.argmax(), log_z).ravel().tolist()
+    found = trees.log_probs_of([each.heads for each in given], log_z)
+    rows = zip(given, found, best, strict=True)
+    return [_rows(some, log_probs, {"gap": finite(top - log_probs)}) for some, log_probs, top in rows]
 
 
 def _rows(given: TreeSet, found: Float, others: dict[str, Sequence[object]]) -> list[Row]:

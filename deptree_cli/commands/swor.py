@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
-import click
 import numpy as np
 
+from deptree_cli.cli import options
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import FloatRange, command, entry_option, option, seed_option, size_option
-from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.options import FloatRange, command, entry, flag, opt, use
+from deptree_cli.cli.run import Fold, Job, NamedSentences, Run
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
@@ -44,56 +44,45 @@ def _described(entry: Algorithm) -> str:
 
 
 @command(help=HELP, listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described))
-@score_options
-@size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
-@option(
-    "--mass",
-    type=FloatRange(0, 1, min_open=True),
-    metavar="P",
-    help="Stop when the trees of a sentence cover this probability, and add a few that represent the rest.",
-)
-@entry_option(ALGORITHMS, "--sampler", "algorithm")
-@option("--labelled", "by_label", is_flag=True, help="Count two labelings of one tree as two trees.")
-@seed_option
-@format_options("jsonl", "conllu", style=True)
-@run_options
 def swor(
-    scores: ScoreOptions,
-    run: RunOptions,
-    size: int | None,
-    mass: float | None,
-    algorithm: Algorithm,
-    by_label: bool,
-    seed: int,
-    writing: Writing,
+    scores: Scores = use(Scores),
+    size: int = options.size(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass"),
+    mass: float | None = opt(
+        "--mass",
+        type=FloatRange(0, 1, min_open=True),
+        metavar="P",
+        help="Stop when the trees of a sentence cover this probability, and add a few that represent the rest.",
+    ),
+    sampler: Algorithm = entry(ALGORITHMS, "--sampler"),
+    labelled: bool = flag("--labelled", needs=["labels"], help="Count two labelings of one tree as two trees."),
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=("jsonl", "conllu"), of_trees=True),
+    run: Run = use(Run),
 ) -> int:
-    if by_label and scores.how.labels is None:
-        raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
-    last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
-    job = Job("swor", scores.source(run), run, writing, {"sampler": algorithm.name}, last)
-    work = partial(draw_distinct, algorithm, size, mass or 1.0, by_label)
+    last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if labelled else None, **out.style_fields}
+    job = Job("swor", scores.source(run), run, out, {"sampler": sampler.name}, last)
+    work = partial(draw_distinct, sampler, size, mass or 1.0, labelled)
     return job.write(work, seed, folds=[IncompleteSamples(size, mass)])
 
 
-@dataclass
 class IncompleteSamples(Fold[tuple[str, int, float, bool]]):
     """Which sentences gave less than was asked for: `size` trees, or `mass`."""
 
-    size: int
-    mass: float | None
-    sentences: NamedSentences = field(default_factory=NamedSentences)
+    def __init__(self, size: int, mass: float | None) -> None:
+        self._size, self._mass, self._sentences = size, mass, NamedSentences()
 
     def add(self, counts: tuple[str, int, float, bool]) -> None:
         sent_id, trees, mass, exhausted = counts
-        if trees < self.size if self.mass is None else mass < self.mass and not exhausted:
-            self.sentences.add(sent_id)
+        if trees < self._size if self._mass is None else mass < self._mass and not exhausted:
+            self._sentences.add(sent_id)
 
     def lines(self) -> Iterator[str]:
-        if self.sentences.count and self.mass is None:
-            yield f"{self.sentences} with fewer than {counted(self.size, 'tree')} of positive weight: all were drawn"
-        elif self.sentences.count:
-            yield f"{self.sentences} below --mass {self.mass:g} after {counted(self.size, 'tree')}: raise -k"
+        trees = counted(self._size, "tree")
+        if self._sentences.count and self._mass is None:
+            yield f"{self._sentences} with fewer than {trees} of positive weight: all were drawn"
+        elif self._sentences.count:
+            yield f"{self._sentences} below --mass {self._mass:g} after {trees}: raise -k"
 
 
 @dataclass(frozen=True, eq=False)

@@ -385,7 +385,7 @@ def _leave_out(gold: TreeFile, ours: range, system: TreeFile, theirs: range, fou
     for number in ours:
         error = gold.errors.get(number) or (reason if number == broken else None)
         if error is None:
-            problem = f"no telling which text is its own: that of {gold.sent_id(broken)} differs"
+            problem = f"cannot tell which text belongs to it: that of {gold.sent_id(broken)} differs"
             remedy, place = "Correct that one, or pass --on-error skip to leave out both", gold.at(number)
             error = DeptreeError(problem, remedy, place=place, sent_id=gold.sent_id(number))
         found.add(range(number, number + 1), theirs if number == ours.start else range(0), error)
@@ -394,40 +394,12 @@ def _leave_out(gold: TreeFile, ours: range, system: TreeFile, theirs: range, fou
             found.beyond.append(_problem(gold, range(ours.stop, ours.stop), system, range(number, number + 1))[0])
 
 
-    def next_shared(self, g: int, s: int) -> tuple[int, int]:
-        """Return the nearest sentences behind these that have one text; the ends of the files if there are none."""
-        if self._places is None:
-            self._places = {}
-            for number, text in enumerate(self.system.words.texts):
-                self._places.setdefault(text, []).append(number)
-        best = self.ours - g + self.theirs - s
-        ends = self.ours, self.theirs
-        for number, text in enumerate(self.gold.words.texts[g:], g):
-            if number - g >= best:
-                break
-            places = self._places.get(text, []) if text else []
-            at = bisect_left(places, s)
-            if at < len(places) and number - g + places[at] - s < best:
-                best, ends = number - g + places[at] - s, (number, places[at])
-        return ends
-
-    def left_out(self, g: int, s: int, g_end: int, s_end: int) -> Iterator[tuple[range, range, DeptreeError]]:
-        """The gold sentences of a stretch that cannot be compared, each with the reason."""
-        reason, broken = self.error(g, s, g_end, s_end)
-        for number in range(g, g_end):
-            error = self.gold.errors.get(number) or (reason if number == broken else None)
-            if error is None:
-                problem = f"cannot tell which text belongs to it: that of {self.gold.sent_id(broken)} differs"
-                remedy, place = "Correct that one, or pass --on-error skip to leave out both", self.gold.at(number)
-                error = DeptreeError(problem, remedy, place=place, sent_id=self.gold.sent_id(number))
-            yield range(number, number + 1), range(s, s_end) if number == g else range(0), error
-
-    def error(self, g: int, s: int, g_end: int, s_end: int) -> tuple[DeptreeError, int]:
-        """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
-        for number in range(s, s_end):
-            if number in self.system.errors:
-                return self.system.errors[number], g
-        return _difference(self.gold, range(g, g_end), self.system, range(s, s_end))
+def _problem(gold: TreeFile, ours: Sequence[int], system: TreeFile, theirs: Sequence[int]) -> tuple[DeptreeError, int]:
+    """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
+    broken = next((number for number in theirs if number in system.errors), None)
+    if broken is not None:
+        return system.errors[broken], ours[0] if ours else -1
+    return _difference(gold, ours, system, theirs)
 
 
 def _difference(
@@ -587,7 +559,7 @@ def compared_files(
 
 
 @dataclass(frozen=True)
-class Evaluated(Mapping[str, Score]):
+class Evaluated:
     """Scores of a system, and of a second one beside it, by metric: ``evaluated["LAS"].f1.value``.
 
     Attributes:
@@ -607,12 +579,6 @@ class Evaluated(Mapping[str, Score]):
 
     def __getitem__(self, metric: str) -> Score:
         return self.scores[metric]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.scores)
-
-    def __len__(self) -> int:
-        return len(self.scores)
 
 
 def evaluate(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli.run import Messages, Pipeline, Run, RunOptions, Source
+from deptree_cli.cli.run import Messages, Pipeline, Run, Source
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.corpus import Workers
 from deptree_cli.core.errors import DeptreeError

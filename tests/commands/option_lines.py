@@ -259,12 +259,10 @@ EXCUSED: dict[str, dict[str, str]] = {
     "hpyp train --force": {"new.npz": "nothing is there yet", "copy.npz": "a model of the same data"},
     "bitext align --method": {"pairs.npy": "of such short pairs nothing is pruned"},
     "hpyp parse --particles": {"raw_deps": "few find the best tree too"},
-    "show --seed": {"deps.conllu": "three samples of so sure a parser are the same tree"},
     "measure --labels": {"joint": "their names are not shown"},
     "measure --space": {"--per word": "it lets trees through that have several roots"},
     "measure --multi-root": {"--per word": "as --space"},
     "measure --projective": {"--per word": "it refuses trees with crossing arcs"},
-    "bitext show --seed": {"rdp": "of short pairs it keeps every span, whatever it draws"},
     "agree --labels": {"joint": "their names are not shown"},
     "diff --labels": {"joint": "both files have the same names"},
     **dict.fromkeys(

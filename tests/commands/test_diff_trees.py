@@ -119,7 +119,8 @@ def test_a_malformed_sentence_is_told_at_its_place(deptree, files, put) -> None:
     for broken, line in ((bad, 14), (bad.replace("# sent_id = g2\n", ""), 13)):
         ran = deptree("diff", files[0], put("c.conllu", broken))
         assert (ran.code, ran.out) == (2, b"")
-        assert ran.said == [f"deptree: c.conllu:{line} (g2): HEAD is '7', not _ or 0 to 3. Repair the line."]
+        remedy = "Correct it, for example with deptree repair."
+        assert ran.said == [f"deptree: c.conllu:{line} (g2): HEAD is '7', not _ or 0 to 3. {remedy}"]
 
 
 def test_skipped_sentences_are_no_agreement(deptree, files, put) -> None:

@@ -233,7 +233,6 @@ def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
         ((GOLD, GOLD, "--from", "natasha"), "--from needs --scores FILE"),
         ((GOLD, "a", "b", "--scores", *SCORES), "--scores belong to one SYSTEM"),
         ((GOLD, "--scores", *SCORES, "--by", "label"), "--by needs gold trees"),
-        ((GOLD, GOLD, "--scores", *SCORES, "--shard", "1/2"), "--shard divides scores and gold trees apart"),
         ((GOLD, GOLD, "--scores", *SCORES, "--no-punct"), "--no-punct cannot be combined with --scores"),
         ((GOLD, DATA / "raw_gold.conllu", "--confidence", "1"), "--confidence"),
     ],

@@ -45,7 +45,7 @@ def test_a_contradiction_names_both(deptree, own, reader, said, both):
 def test_a_second_file_says_its_layout_too(deptree, own):
     ran = deptree("expect", "kl", "base.npz", "--other", "own.npz", "--from", "supar", "-q")
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert "own.npz: the file says head-dep, but" in ran.err
+    assert "own.npz: the file says head-dep" in ran.err
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -70,5 +70,5 @@ def test_json_says_what_the_axes_are(done, put, preset: str, orient: str, root: 
 
 
 def test_a_mixture_says_so_too(done) -> None:
-    for row in done("combine", DATA / "gold.conllu", DATA / "gold.conllu", "--format", "jsonl").rows:
+    for row in done("combine", DATA / "gold.conllu", DATA / "gold.conllu", "--json").rows:
         assert (row["orient"], row["root"]) == ("head-dep", "first")

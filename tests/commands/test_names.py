@@ -101,7 +101,7 @@ NO_NAMES = (
 def test_no_other_names_of_trees(deptree, text):
     ran = deptree("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "--sent-id-format", text)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert "must have {id} and {k}" in ran.err
+    assert "must have {id} and {k} and no other field" in ran.err
 
 
 @pytest.mark.parametrize("text", ["{id}{k}", "{k}{id}", "{id}1{k:03}", "{id}-{k}{id}", "{k}0{id}-{k}"])

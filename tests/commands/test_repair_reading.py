@@ -24,8 +24,8 @@ def test_json_lines_are_refused_in_a_line_as_by_check(deptree, put) -> None:
         assert (ran.code, ran.out) == (2, b"")
         (line,) = ran.said
         assert line == (
-            f"deptree: t.jsonl:1{name}: a line of JSON where CoNLL-U should be. Write the trees as CoNLL-U first: "
-            "deptree combine FILE --conllu SENTENCES (heads that are not a tree: repaired() in Python)."
+            "deptree: t.jsonl:1: a line of JSON where CoNLL-U should be. Add the words first: "
+            "deptree combine FILE --conllu SENTENCES."
         )
 
 

@@ -33,25 +33,6 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 
 
 @command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
-@bitext_options
-@option(
-    "--above",
-    type=FloatRange(0, 1),
-    metavar="P",
-    help="Write all links more probable than P.  [default: the best alignment]",
-)
-@reading_option(
-    "--gold",
-    type=INPUT,
-    multiple=True,
-    often=True,
-    help="Gold links in the Pharaoh format (0-0 is sure, 0?1 possible), to report precision, recall and alignment error"
-    " rate.",
-)
-@option("--report", type=OUTPUT, help="Write the comparison with --gold as JSON; - is stdout.")
-@pruning_options
-@format_options("pharaoh", "jsonl")
-@run_options
 def align(
     bitext: BitextOptions = use(BitextOptions),
     above: float | None = opt(
@@ -65,7 +46,7 @@ def align(
         type=INPUT,
         many=True,
         often=True,
-        help="Gold links in the Pharaoh format (0-0 is sure, 0?1 possible), to report precision, recall and alignment"
+        help="Gold links in the Pharaoh format: 0-0 is sure, 0?1 possible. Reports precision, recall and alignment"
         " error rate.",
     ),
     report: str | None = opt(
@@ -82,8 +63,6 @@ def align(
         raise click.UsageError("--method needs --above P: the best alignment is found without probabilities.")
     if above is None:
         check_effect(["temperature"], "--above P: the best alignment is the same at any")
-    if report and not gold:
-        raise click.UsageError("--report needs --gold FILE.")
     estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)
 
     sums = 1 if above is None else 0 if pruning.is_asked else 2

@@ -32,7 +32,7 @@ TEXT = as_text(alignment_text)
 def show(
     bitext: BitextOptions = use(BitextOptions),
     wanted: str | None = WANTED,
-    pruning: PruningOptions = use(PruningOptions, lacks=["iterations", "seconds"]),
+    pruning: PruningOptions = use(PruningOptions, lacks=["seconds"]),
     out: Out = use(Out, formats=(TEXT,), has_header=False),
     run: Run = use(Run, lacks=ALONE),
 ) -> int:

@@ -231,8 +231,8 @@ RARE_FORM, UNSEEN_CLASS, MISSING_TAG, UNSEEN_TAG = "rare_form", "unseen_class", 
 
 
 # Why a sentence has no joint probability with its tree: heads or labels are missing, or the heads are not a tree with
-# one root; a label was never seen, so the parser cannot build the tree; or a tag is missing or was never seen, and would
-# have to be summed out.
+# one root; a label was never seen, so the parser cannot build the tree; or a tag is missing or was never seen, and
+# would have to be summed out.
 UNSCORED = NO_TREE, UNSEEN_LABEL, UNKNOWN_TAG = "no_tree", "unseen_label", "unknown_tag"
 
 

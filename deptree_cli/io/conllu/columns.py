@@ -94,7 +94,7 @@ def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> Dep
     return DeptreeError(problem, remedy, place=place)
 
 
-# Of those that always have ten columns, and of those that always name them.
+# Of files that always have ten columns, and of those that always name them.
 _TEN, _NAMED = CONLLU_SUFFIXES[:2]
 
 

@@ -20,8 +20,12 @@ from deptree_cli.io.conllu.columns import (
     keys_in,
     no_column,
 )
-from deptree_cli.io.encoders.base import DEPS
+from deptree_cli.io.conllu.style import DEPS
 from deptree_cli.kernels.columns import BASIC
+
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.blocks import Block
+
 
 _NOTHING: Mapping[str, Any] = {}
 

@@ -360,9 +360,15 @@ def repaired(
     from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, nearest, ties
     from deptree_cli.core.rule_search import BUDGET
 
-    n, known = len(heads), _of_length("labels", labels, len(heads), "")
-    of_words = [frozenset(each) for each in _of_length("feats", feats, n, ())]
-    words = Words((), _of_length("upos", upos, n, None), of_words)
+    n = len(heads)
+
+    def of_words(what: str, values: Sequence[Any] | None, missing: Any) -> list[Any]:
+        if values is not None and len(values) != n:
+            raise DeptreeError(f"{len(values)} {what} for {counted(n, 'head')}", f"Give {what} for each word")
+        return [missing if each is None else each for each in values or [None] * n]
+
+    known = of_words("labels", labels, "")
+    words = Words((), of_words("upos", upos, None), [frozenset(each) for each in of_words("feats", feats, ())])
     others = [*map(successors, known, words.upos)]
     given = Given([FREE if head is None else int(head) for head in heads], known, others)
     scores = options.get("scores")

@@ -182,28 +182,6 @@ def read_list(path: str, what: str, number: Callable[[bytes], float]) -> Array:
         return np.array(found)
 
 
-def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
-    if count > MOST_SCORES:
-        raise too_large(header.shape, place)
-    size = count * header.dtype.itemsize
-    data = bytearray()
-    while len(data) < size:
-        chunk = stream.read(min(size - len(data), _CHUNK))
-        if not chunk:
-            raise DeptreeError(
-                f"the file is cut short: an array of shape {header.shape} is announced, but its data end early",
-                "Write or copy it again",
-                place=place,
-            )
-        data += chunk
-    return np.frombuffer(data, dtype=header.dtype)
-
-
-def too_large(shape: Sequence[int], place: str) -> DeptreeError:
-    problem = f"the array has shape {tuple(shape)}, which no sentence has"
-    return DeptreeError(problem, "Save one array per sentence", place=place)
-
-
 def read_lengths(path: str) -> Int:
     return as_lengths(read_list(path, "a number of words", _words), place_of(path))
 

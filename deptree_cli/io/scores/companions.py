@@ -150,20 +150,17 @@ def temperature_of(said: str | float) -> Temperature:
             else:
                 return Temperature(float(arcs), float(labels or 1), sets, file.place)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise _none(file.place, "") from None
-        if not (_positive(arcs) and (labels is None or _positive(labels))):
-            raise _none(file.place, ": a temperature is not a positive number")
-        if not all(_positive(each) and (limit == 0 or _positive(limit)) and limit <= 1 for each, limit in sets.items()):
-            raise _none(file.place, ": a coverage or a threshold is not a probability")
-    return Temperature(float(arcs), float(labels or 1), sets, file.place)
+            pass
+        remedy = "Give a file that deptree calibrate wrote"
+        raise DeptreeError(f"this is not a calibration{why}", remedy, place=file.place)
 
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def _none(place: str, why: str) -> DeptreeError:
-    return DeptreeError(f"this is not a calibration{why}", "Give a file that deptree calibrate wrote", place=place)
+def _is_positive(value: Any) -> bool:
+    return _is_number(value) and 0 < value < TOO_LARGE
 
 
 # Of a number whose square is summed up.

@@ -280,36 +280,6 @@ class ScoreFiles:
         self, layout: Layout, first: int = 1, warn: Warn = unheard, lead: Side | None = None
     ) -> Iterator[Sentence | DeptreeError]:
         """The sentences, each with what there is of it; `lead` instead of a file; `warn` is told what is assumed."""
-        from deptree_cli.io.read import read, sentences
-
-        self._check_standard_input()
-        with ExitStack() as opened:
-            source = opened.enter_context(self.source.read(layout, self.lengths))
-            if self.conllu is not None:
-                lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
-            scores, companions = side_of(source, self.source), self._companions(layout, opened)
-            if lead is not None:
-                companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
-            else:
-                lead = replace(scores, items=sentences_of(source, layout, first))
-            yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
-
-    def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
-        from deptree_cli.io.read import trees_in
-
-        found = []
-        if self.other is not None:
-            other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
-            # an archive that serves several files of sentences has those of the others too
-            found.append(Companion(other, partial(add_other, layout), shared=self.conllu is not None))
-        if self.label_scores is not None:
-            labels = ScoreSource(self.label_scores)
-            labels.check_no_results()
-            side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
-            found.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
-        return [*found, trees_in([self.gold])] if self.gold else found
-
-    def _check_standard_input(self) -> None:
         if [*self.paths, self.other and self.other.path].count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
         if self.other is not None and self.lengths == STDIN:
@@ -392,56 +362,3 @@ class ScoreStream:
         if len(known) < len(sizes) or not sum(known):
             return None
         return (sum(known[: self._current]) + within * known[self._current]) / sum(known)
-
-
-@dataclass(frozen=True)
-class Member:
-    """A score file as it was opened and is laid out, or (without) a file of trees."""
-
-    path: str
-    scores: ScoreSource | None = None
-    layout: Layout | None = None
-
-
-def read_several(
-    members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
-) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th."""
-    with ExitStack() as opened:
-        rest = list(enumerate(members))
-        lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
-        companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
-        yield from read(lead, [*companions, *others], warn)
-
-
-def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
-    found: RawScores | TreeSet = sentence.companions[str(number)]
-    return found
-
-
-def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
-    if member.scores is None or member.layout is None:
-        return sets_in(member.path, "0")
-    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
-    found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
-    return replace(side, items=map(_with_own_scores, found))
-
-
-def _with_own_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
-    if not isinstance(found, DeptreeError):
-        found.companions["0"] = RawScores(found.key, found.scores, found.place)
-    return found
-
-
-def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
-    """A file beside what leads; `shared`: whether its scores may be of other sentences too."""
-    if member.scores is None or member.layout is None:
-        return sets_beside(member.path, role)
-    add = partial(_add, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
-    return Companion(side_of(opened.enter_context(member.scores.read(member.layout)), member.scores), add, shared)
-
-
-def _add(role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores) -> None:
-    found = sentence.companions[role] = replace(raw, scores=fitted(raw, sentence, layout))
-    line = assumptions.line(found.scores)
-    warn(line, line)

@@ -163,7 +163,7 @@ def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterat
 
 
 def format_of_trees(path: str) -> str:
-    """``jsonl`` or ``conllu`` if a file has trees, by its first bytes; empty if it has scores, or is standard input."""
+    """The format of a file of trees, by its first bytes; empty if it has scores, or is standard input."""
     if path == STDIN:
         return ""
     with open_input(path) as file:
@@ -258,27 +258,29 @@ def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> Dept
     """What is wrong with a tree in which some words, or all, have no head."""
     some = any(head is not None for head in heads)
     problem = f"word {[*heads].index(None) + 1} has no HEAD" if some else "no word has a HEAD"
-    return DeptreeError(problem, "Every word of a tree needs one: deptree repair finds it", place=place, sent_id=sent_id)
+    return DeptreeError(
+        problem, "Every word of a tree needs one: deptree repair finds it", place=place, sent_id=sent_id
+    )
 
 
 def _in_lines(lines: LineFormat, file: Input, any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
     for number, value in lines.lines(file):
         try:
-            yield value if isinstance(value, DeptreeError) else _tree(value, f"{file.place}:{number}", any_heads)
+            yield value if isinstance(value, DeptreeError) else tree_in(value, f"{file.place}:{number}", any_heads)
         except DeptreeError as error:
             yield error
 
 
-def _tree(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
+def tree_in(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
     sent_id = sent_id_of(value, here) or ""
     times = checked_count(value.get("count", 1), here, sent_id)
     heads = _heads(value.get("heads"), here, sent_id, any_heads)
     notes = swor_notes({**value, "rank": value.get("sample")})
-    labels = _named(value.get("deprels"), "deprels", "label", heads, here, sent_id)
+    labels = texts_in(value.get("deprels"), "deprels", "label", heads, here, sent_id)
     distinct, label_draws = {"arrival", "weight"} <= value.keys(), "label_log_prob" in value
     tree = GivenTree(sent_id, heads, times, here, notes, distinct, labels, label_draws)
     if any_heads:
-        forms = _named(value.get("forms"), "forms", "form", heads, here, sent_id)
+        forms = texts_in(value.get("forms"), "forms", "form", heads, here, sent_id)
         return tree._replace(forms=tuple(form.encode("utf-8", "replace") for form in forms))
     tree.check_acyclic()
     return tree
@@ -296,7 +298,7 @@ def _heads(heads: Any, place: str, sent_id: str, any_heads: bool) -> tuple[int, 
     return tuple(-1 if head is None else head for head in heads) if any_heads else tuple(heads)
 
 
-def _named(names: Any, field: str, what: str, heads: Sequence[int], place: str, sent_id: str) -> tuple[str, ...]:
+def texts_in(names: Any, field: str, what: str, heads: Sequence[int], place: str, sent_id: str) -> tuple[str, ...]:
     """The texts of a field, `_` for one that is null; none if all are, or there is no list of them."""
     problem = ""
     if not isinstance(names, list | None):

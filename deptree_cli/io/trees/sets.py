@@ -278,7 +278,7 @@ def with_samples(
                 raise tree
             name = next((name for name in tree.names if name in words), None)
             if name is None:
-                raise DeptreeError("the scores have no such sentence", "Name samples as their sentences")
+                raise DeptreeError("the scores do not have this sentence", "Give each sample the name of its sentence")
             if words[name] not in (None, len(tree.heads)):
                 problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words[name]}"
                 raise OutOfStep(problem, "Check that both belong together")

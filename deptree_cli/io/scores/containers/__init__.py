@@ -18,6 +18,7 @@ from typing import Any, NoReturn, Protocol
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register, imported
+from deptree_cli.io.files.output import CONLLU_SUFFIXES
 from deptree_cli.io.files.streams import Input, open_input
 from deptree_cli.io.scores.arrays import MAGIC, RawScores, ReadSpec, Source
 from deptree_cli.io.scores.meta import NOTHING, Meta
@@ -185,7 +186,7 @@ CONTAINERS = Register(
         ),
         _refused(
             "conllu",
-            (".conllu", ".conllup", ".cupt", ".conll", ".conllx"),
+            CONLLU_SUFFIXES,
             (b"#", b"1\t", b"\xef\xbb\xbf#", b"\xef\xbb\xbf1\t"),
             SENTENCES,
             "Name the file of scores first and the sentences with --conllu; for trees without scores use deptree "

@@ -58,12 +58,13 @@ class Lines:
                 except DeptreeError as error:
                     yield error
 
-    def _check_alike(self, header: dict[str, Any], place: str) -> None:
-        """Raise if what follows a header has to be read otherwise than what the file began with."""
-        one, other = self.meta, Meta.of(header["signature"])
-        if (one.trees, one.layout and one.layout.reading) != (other.trees, other.layout and other.layout.reading):
-            problem = "the scores after this header have another layout than those before it"
-            raise DeptreeError(problem, "Pass the joined files separately", place=place)
+
+def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
+    return nullcontext(Lines(file))
+
+
+def _reading(meta: Meta) -> tuple[object, ...]:
+    return meta.trees, meta.layout and meta.layout.reading
 
 
 def _is_header(value: dict[str, Any]) -> bool:
@@ -103,32 +104,11 @@ def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | N
 
 def _array(rows: Any, matrices: ReadSpec) -> Array:
     """Nested lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
-    if matrices.dimensions == 2 and (found := _rectangle(rows)) is not None:
-        return found
-    shape, cells = _flattened(rows, matrices.dimensions)
-    numbers = [matrices.forbidden if cell is None else cell for cell in cells]
-    if not all(isinstance(number, int | float) for number in numbers):
-        raise DeptreeError(
-            "the field scores holds something that is not a number", "Give numbers, or null to forbid an arc"
-        )
-    try:
-        return np.array(numbers, dtype=np.float64).reshape(shape)
-    except OverflowError:
-        raise DeptreeError("the field scores holds a number beyond the range of float64", "Repair the scores") from None
-
-
-def _rectangle(rows: Any) -> Array | None:
-    """Lists of as many numbers each as an array; None for whatever else it is."""
-    try:
-        (size,) = set(map(len, rows))
-        cells = array("d", list(chain.from_iterable(rows)))  # quicker than NumPy, and takes nothing but numbers
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return np.frombuffer(cells).reshape(-1, size) if type(rows) is list and size else None
-
-
-def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
-    """The shape of lists in lists, and what is in the innermost ones."""
+    if matrices.dimensions == 2 and type(rows) is list:
+        with suppress(TypeError, ValueError, OverflowError):  # quicker than NumPy, and takes nothing but numbers
+            (size,) = set(map(len, rows))
+            cells = np.frombuffer(array("d", list(chain.from_iterable(rows))))
+            return cells.reshape(-1, size)
     shape, items = [1], [rows]
     for level in range(matrices.dimensions):
         if not all(isinstance(item, list) for item in items):

@@ -60,9 +60,8 @@ def _check_no_heads(scores: Array, place: str) -> None:
 
     if are_trees(scores).all():
         problem = "every row is a tree, as deptree sample and decode write them; these are not scores"
-        raise DeptreeError(
-            problem, "Name the file of scores that it was made from, or save scores as float32", place=place
-        )
+        remedy = "Name the file of scores that it was made from, or save scores as float32"
+        raise DeptreeError(problem, remedy, place=place)
 
 
 def _slices(stream: BinaryIO, header: Header, place: str) -> Iterator[Array]:

@@ -118,6 +118,8 @@ class Archive(Entries):
         return self
 
     def _batch(self, matrices: ReadSpec) -> Iterator[Raw]:
+        from deptree_cli.io.scores.containers.npy import read_npy
+
         place, lengths = self.place_of("scores"), as_lengths(self.load("lengths"), self.place_of("lengths"))
         with self.entry("scores") as stream:
             yield from with_lengths(read_npy(stream, place, matrices), lengths, place)
@@ -142,21 +144,6 @@ class Archive(Entries):
         except _DAMAGE as error:
             problem = f"the entry is damaged ({error or type(error).__name__})"
             raise DeptreeError(problem, "Write or copy the file again", place=self.place_of(key)) from None
-
-
-def _key_of(name: str, place: str) -> str:
-    if not name.endswith(_SUFFIX):
-        raise DeptreeError(f"the zip holds {name!r}, which is not a NumPy array", "Save it with np.savez", place=place)
-    return name.removesuffix(_SUFFIX)
-
-
-def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
-    from deptree_cli.io.scores.containers.npy import read_npy
-
-    place = f"{entries.place}[scores]"
-    lengths = as_lengths(entries.load("lengths"), f"{entries.place}[lengths]")
-    with entries.entry("scores") as stream:
-        yield from with_lengths(read_npy(stream, place, matrices), lengths, place)
 
 
 @contextmanager
