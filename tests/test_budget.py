@@ -18,7 +18,7 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 BUDGET = {
     "top": 150,
     "bitext": 2523,
-    "cli": 2741,
+    "cli": 2744,
     "commands": 5581,
     "core": 11998,
     "hpyp": 5232,
@@ -30,7 +30,7 @@ BUDGET = {
     "torch": 1377,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 56194,
+    "tests": 56200,
 }
 
 MOST_FILES = 227

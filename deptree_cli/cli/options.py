@@ -408,13 +408,16 @@ class Declared:
         return self.function(**objects, **own)
 
     def _check(self, option: Opt, values: Mapping[str, Any]) -> None:
+        def is_given(name: str) -> bool:
+            return not any(values[name] is each for each in (None, (), False))  # 0 is a value
+
         for name in option.needs:
-            if values[name] in (None, (), False):
+            if not is_given(name):
                 needed = self.options[name]
                 kind = needed.click.get("metavar") or ("FILE" if isinstance(needed.type, FileName) else "")
                 raise click.UsageError(f"{option.shown} needs {f'{needed.shown} {kind}'.strip()}.")
         for name in option.without:
-            if values[name] not in (None, (), False):
+            if is_given(name):
                 raise click.UsageError(
                     f"{option.shown} cannot be combined with {self.options[name].shown}. Remove one."
                 )

@@ -45,11 +45,14 @@ def try_it(
     matrices: Matrices = use(Matrices),
     loud: bool = flag("--loud", help="Be loud.", without=["calm"], sign="loud"),
     calm: bool = flag("--calm", help="Be calm."),
+    least: float | None = opt("--least", type=float, without=["most"]),
+    most: float | None = opt("--most", type=float),
     seed: int = options.seed(),
     run: Run = use(Run, lacks=["shard"]),
 ) -> int:
     """Try it."""
     SEEN[:] = [matrices, loud, calm, seed, run]
+    assert least is None or most is None
     return 0
 
 
@@ -92,6 +95,9 @@ def test_values_become_objects() -> None:
 def test_what_an_option_needs_and_excludes() -> None:
     assert refused(try_it, "a.npy", "--cells", "c") == "--cells needs --names FILE."
     assert refused(try_it, "a.npy", "--loud", "--calm") == "--loud cannot be combined with --calm. Remove one."
+    assert (
+        refused(try_it, "a.npy", "--least", "1", "--most", "0") == "--least cannot be combined with --most. Remove one."
+    )
     assert refused(beside, "--scale", "2") == "--scale needs --path FILE."
     assert "--shard" in refused(try_it, "a.npy", "--shard", "1/2")
 
