@@ -58,6 +58,7 @@ measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha
 measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha --per sentence
 doubt {SCORES} {LABELS} --conllu gold.conllu
 doubt {SCORES} {LABELS} --conllu gold.conllu --per sentence
+doubt scores.npz {SCORES} --conllu gold.conllu --conllu sentences.conllu
 doubt {SCORES} --conllu gold.conllu --format conllu --rank margin
 doubt {SCORES} --conllu gold.conllu --format conllu --rank disagreement
 eval gold.conllu gold.conllu gold.conllu --seed 7
@@ -72,6 +73,7 @@ combine scores.npz:natasha gold.conllu
 combine scores.npz:natasha gold.conllu {CONLLU}
 combine scores.npz:natasha scores.npz:natasha {CONLLU}
 check swor.conllu
+check broken.conllu gold.conllu
 repair broken.conllu --changes - -o repaired.conllu
 repair gold.conllu --rules tree {FORBIDDEN} --relax
 sample {SCORES} -k 5 --seed 1 {CONLLU} -o sampled.conllu

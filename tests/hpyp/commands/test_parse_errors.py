@@ -19,7 +19,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (("{model}x", RAW), "", r"model.npzx: no such file\. Did you mean .*model.npz\?"),
         (("{model}", f"{RAW}x"), "", r"no such file\. Did you mean"),
         ((DATA / "scores.npz", RAW), "", r"not a model of deptree hpyp"),
-        (("{model}", RAW, "--beam", 2, "-k", 2), "", r"--beam finds the best tree, -k samples trees"),
+        (("{model}", RAW, "--beam", 2, "-k", 2), "", r"--beam cannot be combined with -k\. Remove one"),
         (("{model}", RAW, "--score-kind", "log"), "", r"--score-kind needs --to-scores FILE"),
         (("{model}", RAW, "--to-scores", "s.npz", "--score-kind", "maxnet"), "", r"Did you mean maxent\?"),
         (("{model}", RAW, "--to-scores", "s.txt"), "", r"this command does not write \.txt"),
