@@ -14,7 +14,7 @@ from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages import OnPage, PackedSentence, Report, for_page, for_page_of_many, samples_of
+from deptree_cli.io.pages import OnPage, Report, for_page, for_page_of_many
 from deptree_cli.io.rules.reading import Names
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -78,11 +78,11 @@ class ForPage:
     def in_batches(self) -> bool:
         return self.rules is None
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> PackedSentence | OnPage:
-        found = sentence.ask(self.many) if self.in_batches else None
-        return found or for_page(sentence, self.rules, self.has_gold, samples_of(sentence.record))
+    def __call__(self, sentence: ScoredSentence, _: None) -> OnPage:
+        found: OnPage | None = sentence.ask(self.many) if self.in_batches else None
+        return found or for_page(sentence, self.rules, self.has_gold)
 
-    def many(self, sentences: ScoredBatch, _: None) -> list[OnPage | None]:
+    def many(self, sentences: ScoredBatch, _: None) -> list[OnPage]:
         return for_page_of_many(sentences, self.has_gold)
 
 

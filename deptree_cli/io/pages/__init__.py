@@ -14,10 +14,10 @@ else.
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from heapq import heappush, heapreplace
@@ -26,12 +26,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
 
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.doubt import doubts_of_heads, expected_errors
-from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.dtypes import Array, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import log_projective_masses
 from deptree_cli.core.spaces import TreeSpace
@@ -58,150 +57,110 @@ LABELLED, MOST_LABELS = 0.01, 3
 # So many samples of a sentence are enough to look at.
 MOST_SAMPLES = 100
 
-# What is told of labels that nobody knows.
-NO_LABELS: Integers = np.empty((0, 4), dtype=np.uint16)
-
 # The head of a word that has none.
 NO_HEAD = 0xFFFF
 
 
-@dataclass(frozen=True, eq=False)
-class PackedSentence:
-    """A sentence for the page.
+class PackedSentence(NamedTuple):
+    """A sentence for the page: its CoNLL-U, names of rules with the words at which its tree breaks them, and `arrays`.
 
-    `tree`, `best`, `gold` are n heads each: shown, most probable, known to be right (or `NO_HEAD`); `probs` (2, n) are
-    of the first two. `mask` (n+1, n), ``[head, dependent - 1]``, says which arcs have a number: float32 `numbers`, in
-    order, log-scores if the page `computes` from them, else probabilities. `labels` (a, 4) of uint16: head, dependent,
-    number of a label, its probability given the arc times 65,535. `facts`: entropy, log-probability of the tree (-inf:
-    impossible), projective mass, expected errors of the tree shown and of the most probable one. `broken`: names of
-    rules with the words at which the tree breaks them. `samples`: (k, n) heads.
+    `trees`, `best`, `gold` are n heads each: shown, most probable, known to be right (or `NO_HEAD`); `treeProbs` and
+    `bestProbs` the probabilities of the first two times 65,535. `masks` are the bits of (n+1, n), ``[head, dependent -
+    1]``, that say which arcs have a number: `numbers`, in order, log-scores if the page `computes` from them, else
+    probabilities. `labels` (a, 4): head, dependent, number of a label, its probability given the arc times 65,535.
+    `facts`: entropy, log-probability of the tree (-inf: impossible), projective mass, expected errors of the tree shown
+    and of the most probable one. `samples`: (k, n) heads.
     """
 
     sent_id: str
-    text: str
-    tree: Heads
-    best: Heads
-    gold: Heads
-    probs: Float
-    computes: bool
-    mask: Bool
-    numbers: Float
-    labels: Integers
-    facts: tuple[float, float, float, float, float]
+    conllu: bytes
     broken: list[tuple[str, int]]
-    samples: Integers
-    names: Names = field(default_factory=Names)
-
-    @property
-    def counted(self) -> tuple[int, float, Names]:
-        """Its words, how many more heads are expected to be wrong than in the best tree, and the names in rules."""
-        return len(self.tree), self.facts[3] - self.facts[4], self.names
-
-    def packed(self) -> PackedSentence:
-        return self
+    arrays: dict[str, Array]
 
 
 class OnPage(NamedTuple):
-    """A sentence of many, with what counts for its page; it is put together when it is shown."""
+    """A sentence with what is expected to be wrong in its tree, by which the page chooses; packed when it is shown.
 
-    facts: tuple[float, float, float, float, float]
+    `counted`: its words, how many more heads are expected to be wrong than in the best tree, and the names in rules.
+    """
+
+    errors: float
     counted: tuple[int, float, Names]
     packed: Callable[[], PackedSentence]
 
 
-def _on_page(
-    space: TreeSpace,
-    sentences: Sequence[tuple[str, str, Heads, Integers]],
-    trees: Heads,
-    best: Heads,
-    log_scores: Float,
-    marginals: Float,
-    *facts: Float,
-) -> Iterator[OnPage]:
-    """b sentences of n words; labels and broken rules are for those who know them.
-
-    Args:
-        sentences: the id of each, its CoNLL-U, its gold heads (below 0: unknown) and samples, (k, n).
-        trees, best: the heads shown and those of the most probable trees, (b, n).
-        log_scores, marginals: (b, n+1, n+1).
-        facts: entropies, log-probabilities of the trees, and projective masses, (b,) each.
-    """
-    errors = [expected_errors(doubts_of_heads(marginals, heads).doubts) for heads in (trees, best)]
-    for row, told in enumerate(np.stack([*facts, *errors], axis=1).tolist()):
-        pack = partial(_packed, space, sentences, trees, best, log_scores, marginals, row, told)
-        yield OnPage(told, (best.shape[1], told[3] - told[4], Names()), pack)
-
-
-def _packed(
-    space: TreeSpace,
-    sentences: Sequence[tuple[str, str, Heads, Integers]],
-    trees: Heads,
-    best: Heads,
-    log_scores: Float,
-    marginals: Float,
-    row: int,
-    facts: tuple[float, float, float, float, float],
-) -> PackedSentence:
-    (sent_id, text, gold, samples), own = sentences[row], np.arange(best.shape[1])
-    heads = trees[row].copy(), best[row].copy()
-    columns, scores = marginals[row][:, 1:], log_scores[row][:, 1:]
-    computes = len(own) <= LONGEST and not space.projective and space.kind == ""
-    # Which arcs have a number: all that may be where the page computes, else the probable and the trees'.
-    mask = np.isfinite(scores)
-    if not computes:
-        shown = columns >= SMALLEST_SHOWN
-        shown[heads, own] = True
-        mask &= shown
-    return PackedSentence(
-        sent_id,
-        text,
-        *heads,
-        np.where(gold < 0, NO_HEAD, gold),
-        columns[heads, own],
-        computes,
-        mask,
-        (scores - scores[heads[1], own] if computes else columns)[mask],
-        NO_LABELS,
-        facts,
-        [],
-        samples[:MOST_SAMPLES],
+def for_page(sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool) -> OnPage:
+    """Return a sentence for the page, which counts what its tree breaks of the constraints."""
+    distribution, record = sentence.distribution, sentence.record
+    best, marginals, entropies = maximum_tree(distribution), distribution.marginals(), [distribution.entropy()]
+    arrays = best[None], distribution.log_scores[None], marginals[None]
+    masses = np.ones(1) if distribution.space.projective else np.exp(log_projective_masses(distribution))
+    (found,) = _on_page(
+        distribution.space, [record], has_gold, *arrays, np.array(entropies), distribution.log_probs, masses
     )
-
-
-def for_page(
-    sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool, samples: Integers | None = None
-) -> PackedSentence:
-    """Return a sentence for the page, which counts what its tree breaks of the constraints; samples: (k, n) heads."""
-    distribution, best = sentence.distribution, maximum_tree(sentence.distribution)
-    block = sentence.record.block or unread(sentence.id, distribution.n)
-    trees, masses, marginals = _shown(block, best)[None], np.ones(1), distribution.marginals()
-    if not distribution.space.projective:
-        masses = np.minimum(1.0, np.exp(log_projective_masses(distribution)))
-    if samples is None:
-        samples = np.empty((0, distribution.n), dtype=np.int32)
-    texts = [(sentence.id, text_of(block), _gold_heads(sentence.record, has_gold), samples)]
-    facts = np.array([distribution.entropy()]), distribution.log_probs(trees), masses
-    arrays = trees, best[None], distribution.log_scores[None], marginals[None]
-    found = replace(
-        next(_on_page(distribution.space, texts, *arrays, *facts)).packed(), labels=_labels(distribution, marginals)
-    )
+    pack = partial(found.packed, labels=_labels(distribution, marginals))
     if constraints is None:
-        return found
+        return found._replace(packed=pack)
+    block = _block(record, distribution.n)
     asked = constraints.of(sentence.id, block, block.n, None)
     labels = ["" if label == "_" else label for label in block.deprels]
-    broken = asked.broken(trees[0].tolist(), labels, distribution.space)
-    return replace(found, broken=[(each.rule, each.word) for each in broken], names=asked.names(labels))
+    broken = asked.broken(_shown(block, best).tolist(), labels, distribution.space)
+    pack = partial(pack, broken=[(each.rule, each.word) for each in broken])
+    return OnPage(found.errors, (*found.counted[:2], asked.names(labels)), pack)
 
 
-def samples_of(record: Sentence) -> Heads:
-    given = record.trees
-    if given is None:
-        return np.empty((0, record.n), dtype=np.int32)
-    return np.repeat(given.heads, given.times, axis=0)[:MOST_SAMPLES]
+def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage]:
+    """What `for_page` makes of sentences without rules."""
+    from deptree_cli.core.blocks import alike  # loads kernels: when there is work
+
+    found: dict[int, OnPage] = {}
+    trees, best = batch.trees, batch.trees.argmax()
+    log_z, marginals = trees.sums  # first: what follows asks for log Z again
+    masses = np.ones(len(batch.records)) if batch.space.projective else np.exp(log_projective_masses(trees))
+    for some in alike(trees.lengths):
+        rows, records = some.rows, [batch.records[row] for row in some.rows]
+        arrays = some.of_words(best.heads), some.of_arcs(trees.log_scores), some.of_arcs(marginals)
+        log_probs = partial(trees.log_probs, rows, log_z=log_z)
+        pages = _on_page(batch.space, records, has_gold, *arrays, trees.entropies[rows], log_probs, masses[rows])
+        found |= zip(rows.tolist(), pages, strict=True)
+    return [found[row] for row in range(len(batch.records))]
 
 
-def unread(sent_id: str, n: int) -> Block:
-    return block_of(sent_id, [str(word) for word in range(1, n + 1)])
+def _on_page(
+    space: TreeSpace,
+    records: Sequence[Sentence],
+    has_gold: bool,
+    best: Heads,
+    log_scores: Float,
+    marginals: Float,
+    entropies: Float,
+    log_probs: Callable[[Heads], Float],
+    masses: Float,
+) -> Iterator[OnPage]:
+    """b sentences of n words, as yet without labels and broken rules.
+
+    Args:
+        best: the heads of the most probable trees, (b, n).
+        log_scores, marginals: (b, n+1, n+1).
+        log_probs: returns (b,) of (b, n) heads.
+    """
+    n = best.shape[1]
+    blocks = [_block(record, n) for record in records]
+    trees = np.array([_shown(block, heads) for block, heads in zip(blocks, best, strict=True)])
+    errors = [expected_errors(doubts_of_heads(marginals, heads).doubts) for heads in (trees, best)]
+    facts = np.stack([entropies, log_probs(trees), masses, *errors], axis=1).tolist()
+    for record, block, told, *arrays in zip(records, blocks, facts, trees, best, log_scores, marginals, strict=True):
+        try:
+            block.raw.decode()
+        except UnicodeDecodeError:
+            raise DeptreeError("the sentence is not UTF-8", "Convert the file to UTF-8", place=block.place) from None
+        gold = record.known_heads if has_gold else np.full(n, NO_HEAD)
+        pack = partial(_packed, space, record.sent_id, block.raw, told, gold, _samples(record, n), *arrays)
+        yield OnPage(told[3], (n, told[3] - told[4], Names()), pack)
+
+
+def _block(record: Sentence, n: int) -> Block:
+    return record.block or block_of(record.sent_id, [str(word) for word in range(1, n + 1)])
 
 
 def _shown(block: Block, best: Heads) -> Heads:
@@ -209,53 +168,68 @@ def _shown(block: Block, best: Heads) -> Heads:
     return np.array([b if head is None else head for head, b in zip(block.heads, best.tolist(), strict=True)])
 
 
-def _gold_heads(record: Sentence, has_gold: bool) -> Heads:
-    """The heads that are known to be right, (n,), -1 where one is not; `NO_HEAD` if there are none to compare with."""
-    return record.known_heads if has_gold else np.full(record.n, NO_HEAD)
+def _samples(record: Sentence, n: int) -> Heads:
+    given = record.trees
+    if given is None:
+        return np.empty((0, n), dtype=np.int32)
+    return np.repeat(given.heads, given.times, axis=0)[:MOST_SAMPLES]
 
 
-def text_of(block: Block) -> str:
-    try:
-        return block.raw.decode()
-    except UnicodeDecodeError:
-        raise DeptreeError("the sentence is not UTF-8", "Convert the file to UTF-8", place=block.place) from None
+def _labels(distribution: TreeDistribution, marginals: Float) -> Integers | None:
+    if distribution.labels is None:
+        return None
+    heads, words = np.nonzero(marginals >= LABELLED)
+    probs = np.nan_to_num(distribution.labels.probs)[heads, words]
+    likeliest = np.argsort(-probs, axis=1, kind="stable")[:, :MOST_LABELS]
+    shares = _share(np.take_along_axis(probs, likeliest, axis=1))
+    found = np.stack(np.broadcast_arrays(heads[:, None], words[:, None], likeliest, shares), axis=2).reshape(-1, 4)
+    return found[found[:, 3] > 0]
 
 
-def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
-    rows = []
-    if distribution.labels is not None:
-        probs = np.nan_to_num(distribution.labels.probs)
-        for head, word in np.argwhere(marginals >= LABELLED).tolist():
-            likeliest = np.argsort(-probs[head, word], kind="stable")[:MOST_LABELS].tolist()
-            shares = (round(float(probs[head, word, label]) * 0xFFFF) for label in likeliest)
-            rows += [(head, word, label, share) for label, share in zip(likeliest, shares, strict=True) if share]
-    return np.array(rows, dtype=np.uint16).reshape(-1, 4) if rows else NO_LABELS
+def _share(probabilities: Float) -> Float:
+    return np.round(np.clip(probabilities, 0, 1) * 0xFFFF)
 
 
-def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
-    """What `for_page` makes of sentences without rules; None of those that are not UTF-8."""
-    from deptree_cli.core.blocks import alike  # loads kernels: when there is work
-
-    found: list[OnPage | None] = [None] * len(batch.records)
-    trees, best = batch.trees, batch.trees.argmax()
-    log_z, marginals = trees.sums  # first: what follows asks for log Z again
-    masses = np.ones(len(found)) if batch.space.projective else np.exp(log_projective_masses(trees))
-    for some in alike(trees.lengths):
-        best_trees, texts, shown = some.of_words(best.heads), [], []
-        for record, heads in zip((batch.records[row] for row in some.rows), best_trees, strict=True):
-            block = record.block or unread(record.sent_id, some.n)
-            text = ""
-            with suppress(DeptreeError):
-                text = text_of(block)
-            texts.append((record.sent_id, text, _gold_heads(record, has_gold), samples_of(record)))
-            shown.append(_shown(block, heads))
-        of_trees, rows = np.array(shown), some.rows
-        facts = trees.entropies[rows], trees.log_probs(rows, of_trees, log_z), masses[rows]
-        arrays = some.of_arcs(trees.log_scores), some.of_arcs(marginals)
-        candidates = _on_page(batch.space, texts, of_trees, best_trees, *arrays, *facts)
-        for row, one, (_, text, *_) in zip(rows.tolist(), candidates, texts, strict=True):
-            found[row] = one if text else None
-    return found
+def _packed(
+    space: TreeSpace,
+    sent_id: str,
+    conllu: bytes,
+    facts: list[float],
+    gold: Heads,
+    samples: Heads,
+    tree: Heads,
+    best: Heads,
+    log_scores: Float,
+    marginals: Float,
+    labels: Integers | None = None,
+    broken: Sequence[tuple[str, int]] = (),
+) -> PackedSentence:
+    own, columns, scores = np.arange(len(best)), marginals[:, 1:], log_scores[:, 1:]
+    computes = len(own) <= LONGEST and not space.projective and space.kind == ""
+    # Which arcs have a number: all that may be where the page computes, else the probable and the trees'.
+    mask = np.isfinite(scores)
+    if not computes:
+        shown = columns >= SMALLEST_SHOWN
+        shown[[tree, best], own] = True
+        mask &= shown
+    labels = np.empty((0, 4)) if labels is None else labels
+    arrays = {
+        "lengths": np.array(len(own), "<u2"),
+        "computes": np.array(computes, "u1"),
+        "masks": np.packbits(mask),
+        "numbers": (scores - scores[best, own] if computes else columns)[mask].astype("<f4"),
+        "trees": tree.astype("<u2"),
+        "best": best.astype("<u2"),
+        "gold": np.where(gold < 0, NO_HEAD, gold).astype("<u2"),
+        "treeProbs": _share(columns[tree, own]).astype("<u2"),
+        "bestProbs": _share(columns[best, own]).astype("<u2"),
+        "labelCounts": np.array(len(labels), "<u4"),
+        "labels": labels.astype("<u2"),
+        "facts": np.array(facts, "<f8"),
+        "sampleCounts": np.array(len(samples), "<u4"),
+        "samples": samples.astype("<u2"),
+    }
+    return PackedSentence(sent_id, conllu, list(broken), arrays)
 
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
@@ -305,9 +279,9 @@ class MostDoubtful:
         self._kept: list[tuple[float, int, PackedSentence]] = []
         self.total = 0
 
-    def add(self, sentence: PackedSentence | OnPage) -> None:
+    def add(self, sentence: OnPage) -> None:
         self.total += 1
-        rank = sentence.facts[3], -self.total
+        rank = sentence.errors, -self.total
         if len(self._kept) < self._top:
             heappush(self._kept, (*rank, sentence.packed()))
         elif rank > self._kept[0][:2]:
@@ -330,11 +304,7 @@ def to_html(report: Report, signature: str, sentences: MostDoubtful) -> bytes:
         "data": _as_data(_data(report, title, signature, sentences.total, kept)),
         "script": script,
     }
-    page = _text("report.html")
-    head, *pieces = page.split("{{")
-    return "".join(
-        [head, *(fields[name] + rest for name, _, rest in (each.partition("}}") for each in pieces))]
-    ).encode()
+    return re.sub("{{(.*?)}}", lambda match: fields[match[1]], _text("report.html")).encode()
 
 
 def _text(name: str) -> str:
@@ -352,35 +322,23 @@ def _as_data(value: object) -> str:
     return text
 
 
-def _as_file(texts: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def _as_file(texts: list[bytes]) -> tuple[list[str], tuple[str, ...]]:
     """The CoNLL-U of sentences of any files, each such that the next can follow it, and their columns."""
     columns = FileColumns(None)
-    ended = [text + separator(text.encode()).decode() for text in texts[:-1]] + texts[-1:]
-    first = [columns.first(text.encode()) for text in ended[:1]]
-    others = [columns.another(text.encode().removeprefix(BOM)) for text in ended[1:]]
-    return [each.decode() for each in first + others], columns.names
+    ended = [text + separator(text) for text in texts[:-1]] + texts[-1:]
+    found = [columns.first(text) for text in ended[:1]]
+    found += [columns.another(text.removeprefix(BOM)) for text in ended[1:]]
+    return [each.decode() for each in found], columns.names
 
 
 def _data(
     report: Report, title: str, signature: str, total: int, sentences: Sequence[PackedSentence]
 ) -> dict[str, object]:
-    conllu, columns = _as_file([each.text for each in sentences])
-    arrays = {
-        "lengths": _base64([len(each.tree) for each in sentences], "<u2"),
-        "computes": _base64([each.computes for each in sentences], "u1"),
-        "masks": _joined((np.packbits(each.mask.ravel()) for each in sentences), "u1"),
-        "numbers": _joined((each.numbers for each in sentences), "<f4"),
-        "trees": _joined((each.tree for each in sentences), "<u2"),
-        "best": _joined((each.best for each in sentences), "<u2"),
-        "gold": _joined((each.gold for each in sentences), "<u2") if report.has_gold else "",
-        "treeProbs": _joined((_share(each.probs[0]) for each in sentences), "<u2"),
-        "bestProbs": _joined((_share(each.probs[1]) for each in sentences), "<u2"),
-        "labelCounts": _base64([len(each.labels) for each in sentences], "<u4"),
-        "labels": _joined((each.labels.ravel() for each in sentences), "<u2"),
-        "facts": _joined((np.array(each.facts) for each in sentences), "<f8"),
-        "sampleCounts": _base64([len(each.samples) for each in sentences], "<u4"),
-        "samples": _joined((each.samples.ravel() for each in sentences), "<u2"),
-    }
+    conllu, columns = _as_file([each.conllu for each in sentences])
+    names = sentences[0].arrays
+    arrays = {name: b64encode(b"".join(each.arrays[name].tobytes() for each in sentences)).decode() for name in names}
+    if not report.has_gold:
+        arrays["gold"] = ""
     found: dict[str, object] = {
         "title": title,
         "signature": signature,
@@ -392,26 +350,14 @@ def _data(
         "ids": [each.sent_id for each in sentences],
         "conllu": conllu,
         "columns": columns,
-        "broken": [[list(place) for place in each.broken] for each in sentences] if report.has_rules else [],
-        "stale": {"comments": _names(COMMENTS), "prefix": COMMENT_PREFIX.decode(), "misc": _names(MISC)},
+        "broken": [each.broken for each in sentences] if report.has_rules else [],
+        "stale": {
+            "comments": sorted(key.decode() for key in COMMENTS),
+            "prefix": COMMENT_PREFIX.decode(),
+            "misc": sorted(key.decode() for key in MISC),
+        },
         "arrays": arrays,
     }
     # Marks are kept for this file, whatever it is called and wherever it stands.
     found["key"] = sha256(_as_data([found["ids"], found["conllu"], arrays["numbers"]]).encode()).hexdigest()[:16]
     return found
-
-
-def _names(keys: Iterable[bytes]) -> list[str]:
-    return sorted(key.decode() for key in keys)
-
-
-def _share(probabilities: Float) -> Float:
-    return np.round(np.clip(probabilities, 0, 1) * 0xFFFF)
-
-
-def _base64(values: ArrayLike, dtype: DTypeLike) -> str:
-    return b64encode(np.asarray(values).astype(dtype).tobytes()).decode()
-
-
-def _joined(pieces: Iterable[ArrayLike], dtype: DTypeLike) -> str:
-    return _base64(np.concatenate([np.zeros(0), *pieces]), dtype)

@@ -98,7 +98,7 @@ def test_numbers_come_out_as_they_went_in():
     kept = ~np.isnan(numbers)
     assert (kept == np.isfinite(given.distribution.log_scores)).all()
     assert not kept[2, 3]
-    best = found.best
+    best = found.packed().arrays["best"]
     expected = scores[:, 1:] - scores[best, np.arange(1, 7)]
     np.testing.assert_allclose(numbers[:, 1:][kept[:, 1:]], expected[kept[:, 1:]], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(np.array(probs).reshape(7, 7).T, marginals, atol=1e-5)
@@ -113,7 +113,8 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
     trees = [[2, 3, 0], *(random_heads(7, np.random.default_rng(seed)) for seed in range(4))]
     given = [sentence(tree_of(heads), each) for heads, each in zip(trees, scores, strict=True)]
     found = [for_page(each, None, False) for each in given]
-    assert any(each.facts[1] < -90 for each in found)
+    packed = [each.packed().arrays for each in found]
+    assert any(each["facts"][1] < -90 for each in packed)
     clicked = "sumsOf(numbersOf(s), s.n, true, [[word, s.tree[word - 1]]])"
     expression = (
         "readSentences(value).map((s) => Array.from({length: s.n}, (_, i) => i + 1)"
@@ -121,9 +122,9 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
     )
     data = data_of(html_of(found))
     pages = run(["numbers.js", "data.js", "sums.js"], expression, data)
-    for one, shown, probs in zip(given, found, pages, strict=True):
+    for one, shown, probs in zip(given, packed, pages, strict=True):
         n = one.distribution.n
-        for word, head in enumerate(shown.tree.tolist(), 1):
+        for word, head in enumerate(shown["trees"].tolist(), 1):
             under = one.distribution.given([head if other == word else None for other in range(1, n + 1)])
             page = np.array(probs[word - 1]).reshape(n + 1, n + 1).T
             np.testing.assert_allclose(page, under.marginals(), rtol=0, atol=1e-5)
@@ -131,10 +132,11 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
 
 def test_what_the_page_does_not_compute_are_probabilities():
     given = sentence(rows(*"abc"), np.random.default_rng(0).normal(0, 1, (4, 4)), PROJECTIVE)
-    found = for_page(given, None, False)
-    assert not found.computes
-    np.testing.assert_allclose(found.numbers, given.distribution.marginals()[:, 1:][found.mask])
-    assert found.facts[2] == 1.0
+    found = for_page(given, None, False).packed().arrays
+    assert not found["computes"]
+    mask = np.unpackbits(found["masks"], count=12).reshape(4, 3) > 0
+    np.testing.assert_allclose(found["numbers"], given.distribution.marginals()[:, 1:][mask], rtol=1e-6)
+    assert found["facts"][2] == 1.0
 
 
 def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one_has_no_probability():
@@ -142,10 +144,9 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     scores[1, 2] = -np.inf
     text = rows("a", "b").replace("\t1\tb", "\t_\tb")
     found = for_page(sentence(text, scores), None, True)
-    assert found.gold.tolist() == [0, 0xFFFF]
+    assert found.packed().arrays["gold"].tolist() == [0, 0xFFFF]
     impossible = for_page(sentence(rows("a", "b"), scores), None, False)
-    assert impossible.facts[1] == -np.inf
-    assert impossible.facts[3] == pytest.approx(2)
+    assert impossible.errors == pytest.approx(2)
     json.loads(json.dumps(data_of(html_of([impossible]))))
     facts = data_of(html_of([impossible]))["arrays"]["facts"]
     assert np.isneginf(np.frombuffer(b64decode(facts), "<f8")[1])
