@@ -215,7 +215,7 @@ def test_forbidden_arcs_and_no_labels(deptree, done, monkeypatch, afresh):
             size = len(batch[0]) + 1
             return [(np.where(np.eye(size, dtype=bool), -np.inf, 0.5), None)]
 
-    monkeypatch.setattr("deptree_cli.io.parsers.supar.load", lambda model: Adapter())
+    monkeypatch.setattr("deptree_cli.io.parsers.adapters.load_supar", lambda model: Adapter())
     block = b"1\tNo\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     ran = done("dump", "supar", "--model", "m", stdin=block)
     assert ran.rows[1:] == [{"sent_id": "1", "scores": [[None, 0.5], [0.5, None]], "forms": ["No"]}]

@@ -126,7 +126,7 @@ class Failing:
 def failing(tmp_path, monkeypatch):
     """In place of supar; in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("deptree_cli.io.parsers.supar.load", lambda model: Failing())
+    monkeypatch.setattr("deptree_cli.io.parsers.adapters.load_supar", lambda model: Failing())
     adapter_of.cache_clear()
     yield
     adapter_of.cache_clear()

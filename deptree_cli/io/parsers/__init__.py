@@ -1,9 +1,9 @@
 """Parsers that can be asked for their arc scores: sentences as they take them, a register, and scores batch by batch.
 
-A parser is a function ``load(model) -> Adapter`` in a file of this folder, which imports the parser's package when it
-is called. The scores come out as its preset lays them out (`io/scores/layout.py`), and are checked against that. To add
-a parser, write it in a file of this folder and give it an entry below, and a preset there if no known one fits; another
-package offers its own by an entry point (`deptree.parsers`).
+A parser is a function ``load(model) -> Adapter`` in `adapters.py`, which imports the parser's package when called. The
+scores come out as its preset lays them out (`io/scores/layout.py`), and are checked against that. To add a parser,
+write it there and give it an entry below, and a preset if no known one fits; another package offers its own by an entry
+point (`deptree.parsers`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, groupby
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
@@ -63,10 +63,6 @@ class Sentence:
     words: list[Word]
     conllu: bytes
 
-    @property
-    def forms(self) -> list[str]:
-        return [word.form for word in self.words]
-
 
 Split = Callable[[str], Iterable[list[Token]]]
 
@@ -109,9 +105,7 @@ def _from_conllu(file: Input) -> Iterator[Sentence | DeptreeError]:
 def paragraphs(stream: Iterable[bytes], place: str) -> Iterator[str]:
     """Stretches of lines between empty ones, in Unicode's NFC, which parsers know and CoNLL-U demands."""
     lines = (_line(line, f"{place}:{number}") for number, line in enumerate(stream, 1))
-    for filled, group in groupby(lines, key=bool):
-        if filled:
-            yield "\n".join(group)
+    yield from ("\n".join(group) for filled, group in groupby(lines, key=bool) if filled)
 
 
 def _line(line: bytes, place: str) -> str:
@@ -128,14 +122,12 @@ def to_sentence(sent_id: str, tokens: list[Token]) -> Sentence:
     words: list[Word] = []
     rows = []
     for token in tokens:
-        forms = token.words or (token.form,)
-        first = len(words) + 1
+        forms, first = token.words or (token.form,), len(words) + 1
         words += [Word(form) for form in forms[:-1]] + [Word(forms[-1], space_after=token.space_after)]
-        if len(forms) > 1:
+        several = len(forms) > 1
+        if several:
             rows.append(_row(f"{first}-{len(words)}", token.form, token.space_after))
-        rows += [
-            _row(str(number), form, token.space_after or len(forms) > 1) for number, form in enumerate(forms, first)
-        ]
+        rows += [_row(str(number), form, token.space_after or several) for number, form in enumerate(forms, first)]
     text = "".join(token.form + " " * token.space_after for token in tokens).rstrip()
     lines = [f"# sent_id = {sent_id}", f"# text = {text}", *rows, "", ""]
     return Sentence(sent_id, words, "\n".join(lines).encode())
@@ -149,11 +141,9 @@ Scores = tuple[Array, Array | None]
 
 
 class Adapter(Protocol):
-    """A parser with its model."""
+    """A parser with its model; `labels`: their names, in the order of the label axis, None if it does not score any."""
 
-    @property
-    def labels(self) -> list[str] | None:
-        """The names of the labels in the order of the label axis, None if it gives no label scores."""
+    labels: list[str] | None
 
     def scores(self, batch: list[list[Word]], labelled: bool) -> list[Scores]:
         """The arc scores of each sentence, without padding, and with `labelled` the label scores given the head.
@@ -161,12 +151,8 @@ class Adapter(Protocol):
         Arc scores have the shape of the preset; label scores have one axis more, of length L.
         """
 
-
-class Splitter(Adapter, Protocol):
-    """A parser that can also cut running text into sentences."""
-
     def split(self, text: str) -> Iterable[list[Token]]:
-        """The sentences of a paragraph."""
+        """The sentences of a paragraph; only of a parser that `splits`."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +164,7 @@ class Parser:
         package: the distribution whose version matters; of several, the first that is installed.
         requirement: what pip installs.
         models: what --model names; empty where there is one model only.
-        splits: whether the adapter is a `Splitter`.
+        splits: whether it can also cut running text into sentences.
         preset: the layout of its scores in `io/scores/layout.py`; its own name unless another is given.
     """
 
@@ -200,8 +186,7 @@ class Parser:
         if model and not self.models:
             raise DeptreeError(f"{self.name} has one model only", "Leave out --model")
         with self.at_work(f"loading {model or 'its model'}"):
-            adapter: Adapter = imported(self.target, __name__)(*filter(None, [model]))
-        return adapter
+            return imported(self.target, __name__)(*filter(None, [model]))
 
     @contextmanager
     def at_work(self, task: str) -> Iterator[None]:
@@ -215,9 +200,8 @@ class Parser:
             raise DeptreeError(f"{self.name} cannot be imported ({error})", f"pip install {self.requirement}") from None
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise DeptreeError(
-                f"{self.name} failed at {task} ({reason})", "Run the parser alone in Python to see why"
-            ) from None
+            problem = f"{self.name} failed at {task} ({reason})"
+            raise DeptreeError(problem, "Run the parser alone in Python to see why") from None
 
     @property
     def version(self) -> str | None:
@@ -230,25 +214,25 @@ class Parser:
 PARSERS: Register[Parser] = Register(
     "parser",
     (
-        Parser("natasha", ".natasha:load", "natasha", "'deptree-cli[natasha]'", splits=True),
+        Parser("natasha", ".adapters:load_natasha", "natasha", "'deptree-cli[natasha]'", splits=True),
         Parser(
             "stanza",
-            ".stanza:load",
+            ".adapters:load_stanza",
             "stanza",
             "stanza",
             "a language, such as en, or one with its package, such as en_gum",
             splits=True,
         ),
-        Parser("supar", ".supar:load", "supar", "supar", "a name such as biaffine-dep-en, or a file"),
+        Parser("supar", ".adapters:load_supar", "supar", "supar", "a name such as biaffine-dep-en, or a file"),
         Parser(
             "spacy",
-            ".spacy:load",
+            ".adapters:load_spacy",
             "spacy-biaffine-parser spacy-experimental",
             "spacy-biaffine-parser, or 'spacy-experimental[torch]'",
             "a pipeline with the component arc_predicter (or experimental_arc_predicter), by name or folder",
             splits=True,
         ),
-        Parser("hanlp", ".hanlp:load", "hanlp", "hanlp", "a name such as CTB9_DEP_ELECTRA_SMALL, or a folder"),
+        Parser("hanlp", ".adapters:load_hanlp", "hanlp", "hanlp", "a name such as CTB9_DEP_ELECTRA_SMALL, or a folder"),
     ),
     "deptree.parsers",
 )
@@ -263,7 +247,7 @@ class Scored:
     of_labels: Array | None
 
     def scores(self) -> SentenceScores:
-        return SentenceScores(self.sentence.sent_id, self.of_arcs, self.sentence.forms)
+        return SentenceScores(self.sentence.sent_id, self.of_arcs, [word.form for word in self.sentence.words])
 
     def arrays(self) -> list[tuple[str, Array, str]]:
         return [] if self.of_labels is None else [(self.sentence.sent_id, self.of_labels, "")]
@@ -277,7 +261,7 @@ def splitter(parser: Parser, adapter: Adapter) -> Split | None:
 
     def split(text: str) -> list[list[Token]]:
         with parser.at_work("splitting the text"):
-            return list(cast(Splitter, adapter).split(text))
+            return list(adapter.split(text))
 
     return split if parser.splits else None
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.parsers import PARSERS
-from deptree_cli.io.parsers.hanlp import Hanlp
+from deptree_cli.io.parsers.adapters import Hanlp
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import PARSERS, Batch, Parser, Token, batches, score, splitter, to_sentence
+from deptree_cli.core.register import imported
+from deptree_cli.io.parsers import PARSERS, Batch, Parser, Token, adapters, batches, score, splitter, to_sentence
 from deptree_cli.io.scores.layout import PRESETS
 
 SENTENCES = [to_sentence(str(number), [Token("a")] * n) for number, n in enumerate((2, 1, 3), 1)]
@@ -41,12 +41,9 @@ def all_of(*sentences) -> Batch:
 
 @pytest.mark.parametrize("entry", PARSERS, ids=PARSERS.names)
 def test_every_entry_has_a_preset_and_a_file(entry):
-    file, function = entry.target.split(":")
-    module = import_module(file, "deptree_cli.io.parsers")
+    load = imported(entry.target, "deptree_cli.io.parsers")
     assert entry.layout in PRESETS
-    assert callable(getattr(module, function))
-    adapters = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
-    assert [hasattr(each, "split") for each in adapters if hasattr(each, "scores")] == [entry.splits]
+    assert hasattr(getattr(adapters, load.__annotations__["return"]), "split") == entry.splits
 
 
 @pytest.mark.parametrize("entry", PARSERS, ids=PARSERS.names)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.parsers import PARSERS, Token
-from deptree_cli.io.parsers.spacy import EXPERIMENTAL, LABELER, PREDICTER, Spacy
+from deptree_cli.io.parsers.adapters import EXPERIMENTAL, LABELER, PREDICTER, Spacy
 
 OPS = SimpleNamespace(to_numpy=np.asarray, asarray1i=lambda numbers: numbers)
 

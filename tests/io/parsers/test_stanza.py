@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.parsers import Token, Word
-from deptree_cli.io.parsers.stanza import Stanza
+from deptree_cli.io.parsers.adapters import Stanza
 
 
 class Vocabulary(list):

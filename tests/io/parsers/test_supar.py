@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.parsers import PARSERS
-from deptree_cli.io.parsers.supar import Supar
+from deptree_cli.io.parsers.adapters import Supar
 
 TRUST = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
 
