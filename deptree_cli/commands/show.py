@@ -63,9 +63,8 @@ def draw_arcs(size: int | None, above: float | None, sentence: ScoredSentence, r
     if size:
         caption += f"; {counted(size, 'sample')}"
     forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
-    shown, name = [shown_form(form) for form in forms], shown_form(sentence.id)
     labels, marginals = _labels(sentence, distribution), distribution.marginals()
-    return Drawn(picture_of(name, shown, marginals, tree, labels, caption, above, samples))
+    return Drawn(picture_of(sentence.id, forms, marginals, tree, labels, caption, above, samples))
 
 
 def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int], str]:
@@ -84,8 +83,8 @@ def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int],
 def _labels(sentence: ScoredSentence, distribution: ArcFactored) -> dict[tuple[int, int], str]:
     """The relations of the CoNLL-U, by (head, dependent); for other arcs the most probable ones, if scores tell."""
     found, block = labels_of(distribution), sentence.record.block
+    given = sentence.interpretation.given(sentence.record)  # then a label is that of every arc
     for dependent, (head, label) in enumerate(zip(block.heads, block.labels, strict=True) if block else (), 1):
-        given = sentence.interpretation.given(sentence.record)  # then a label is that of every arc
         for node in range(distribution.n + 1) if head is None and given else [head]:
             if node is not None and label is not None:
                 found[node, dependent] = shown_form(label)

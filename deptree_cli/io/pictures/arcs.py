@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, count
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deptree_cli.core.dtypes import Float, Integers
+from deptree_cli.core.dtypes import Bool, Float, Integers
 from deptree_cli.core.errors import counted, plural
 from deptree_cli.io.files.streams import cells
 
@@ -32,12 +31,9 @@ _REFUSED = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff
 
 _LEFT_TO_RIGHT_MARK = "\u200e"
 
-# Widths in em of what differs much from the usual letter.
-_USUAL = 0.57
-_NARROW = dict.fromkeys("ijlI.,:;!|'`()[]{}-/\\ tfr·’‘“”", 0.38)
-_BROAD = dict.fromkeys("mwMWQO@%&—…ЖМШЩЮФжмшщюф", 0.9)
-_EMS = {**_NARROW, **_BROAD}
-_CAPITAL = 0.7
+# Widths in em: of the usual letter, of a capital, and of what differs much from them.
+_USUAL, _CAPITAL = 0.57, 0.7
+_EMS = {**dict.fromkeys("ijlI.,:;!|'`()[]{}-/\\ tfr·’‘“”", 0.38), **dict.fromkeys("mwMWQO@%&—…ЖМШЩЮФжмшщюф", 0.9)}
 
 
 def shown_form(form: str) -> str:
@@ -51,7 +47,9 @@ def is_right_to_left(text: str) -> bool:
 
 
 def ems(text: str) -> float:
-    return sum(_ems_of(char) for char in text)
+    return sum(
+        _EMS.get(char, _CAPITAL if char.isupper() else _USUAL) if cells(char) == 1 else cells(char) / 2 for char in text
+    )
 
 
 def fitted(text: str, width: int) -> str:
@@ -67,13 +65,6 @@ def among_others(text: str) -> str:
     return text + (_LEFT_TO_RIGHT_MARK if is_right_to_left(text) and text[-1] != _LEFT_TO_RIGHT_MARK else "")
 
 
-def _ems_of(char: str) -> float:
-    columns = cells(char)
-    if columns != 1:
-        return columns / 2
-    return _EMS.get(char, _CAPITAL if char.isupper() else _USUAL)
-
-
 class Slot(NamedTuple):
     """The place at a word where an arc ends: the `place`-th from the left of `total`, from 0."""
 
@@ -85,31 +76,16 @@ class Slot(NamedTuple):
         return self.place - (self.total - 1) / 2
 
 
-class Span(NamedTuple):
-    """The least distance between the middles of two words, or more exactly between two of their slots."""
-
-    left: int
-    right: int
-    distance: float
-
-
 def levels(arcs: Sequence[Any]) -> list[int]:
     """The level of each arc, or part of one, of a side; those from ROOT come down from above all others. O(arcs^2)."""
     left, right = np.array([(arc.left, arc.right) for arc in arcs], dtype=int).reshape(-1, 2).T
-    found = np.zeros(len(arcs), dtype=int)
-    between_words = np.array([arc.head > 0 for arc in arcs], dtype=bool)
-    placed = np.zeros(len(arcs), dtype=bool)
+    heads, found = np.array([arc.head for arc in arcs], dtype=int), np.zeros(len(arcs), dtype=int)
     for arc in np.lexsort((left, right - left)).tolist():
-        if not between_words[arc]:
-            continue
-        inside = placed & (left >= left[arc]) & (right <= right[arc])
-        beside = placed & (left < right[arc]) & (right > left[arc])
-        taken = set(found[beside].tolist())
-        lowest = int(found[inside].max(initial=0)) + 1
-        found[arc] = next(level for level in count(lowest) if level not in taken)
-        placed[arc] = True
-    top = int(found.max(initial=0)) + 1
-    return np.where(between_words, found, top).tolist()
+        if heads[arc]:
+            inside = (left >= left[arc]) & (right <= right[arc])
+            taken = set(found[(left < right[arc]) & (right > left[arc])].tolist())
+            found[arc] = next(level for level in count(int(found[inside].max()) + 1) if level not in taken)
+    return np.where(heads > 0, found, found.max(initial=0) + 1).tolist()
 
 
 def slots(arcs: Sequence[Any], heights: Sequence[int]) -> dict[tuple[int, int], Slot]:
@@ -120,11 +96,11 @@ def slots(arcs: Sequence[Any], heights: Sequence[int]) -> dict[tuple[int, int], 
     """
     ends: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for number, (arc, height) in enumerate(zip(arcs, heights, strict=True)):
-        if not arc.head:
+        if arc.head:
+            ends[arc.left].append((1, -height, number))
+            ends[arc.right].append((-1, height, number))
+        else:
             ends[arc.dependent].append((0, 0, number))
-            continue
-        ends[arc.left].append((1, -height, number))
-        ends[arc.right].append((-1, height, number))
     return {
         (number, word): Slot(place, len(at_word))
         for word, at_word in ends.items()
@@ -132,14 +108,15 @@ def slots(arcs: Sequence[Any], heights: Sequence[int]) -> dict[tuple[int, int], 
     }
 
 
-def middles(widths: Sequence[float], gap: float, spans: Sequence[Span]) -> Float:
+def middles(widths: Sequence[float], gap: float, spans: Sequence[tuple[int, int, float]]) -> Float:
     """Where the middles of the words stand: words at least `gap` apart, and what a span is short of shared by its gaps.
 
-    Widths are in the unit of the result. The span of a word which heads itself has no gap, and asks for nothing.
+    Widths are in the unit of the result. A span is two words and the least distance between their middles; that of a
+    word which heads itself has no gap, and asks for nothing.
     """
     sizes = np.asarray(widths, dtype=float)
     steps = (sizes[1:] + sizes[:-1]) / 2 + gap
-    for left, right, distance in sorted(spans, key=lambda span: span.right - span.left):
+    for left, right, distance in sorted(spans, key=lambda span: span[1] - span[0]):
         within = slice(left - 1, right - 1)
         missing = distance - steps[within].sum()
         if missing > 0 and left < right:
@@ -163,35 +140,24 @@ class Side:
         self.arcs, self.levels, self._unit = arcs, levels(arcs), unit
         self.slots = slots(arcs, self.levels)
 
-    def _widths(self) -> Iterator[tuple[int, float]]:
-        for number, arc in enumerate(self.arcs):
-            for word in arc.ends:
-                slot = self.slots[number, word]
-                tag = 0 if arc.head else 2 * abs(slot.offset) * self._unit.slot + self._unit.size(arc.tag)
-                yield word, max(slot.total * self._unit.slot, tag)
-
-    def _spans(self) -> Iterator[Span]:
-        """How far apart the ends of arcs must be: the corners, and the label between them."""
-        for number, arc in enumerate(self.arcs):
-            if arc.head and not arc.leaves:
-                inner = self.slots[number, arc.left].offset - self.slots[number, arc.right].offset
-                corners = self._unit.corners[0 if arc.tag else 1]
-                yield Span(arc.left, arc.right, self._unit.size(arc.tag) + corners + inner * self._unit.slot)
-
     @staticmethod
     def middles(
         sizes: Sequence[float], sides: Sequence[Side], first: int = 1, labelled: bool = True
     ) -> tuple[Float, Float]:
         """Where the middles of words stand, the first of which has a number, and how wide they are, with their arcs."""
-        widths, unit = np.array(sizes, dtype=float), sides[0]._unit
-        for word, width in (each for side in sides for each in side._widths()):
-            widths[word - first] = max(widths[word - first], width)
-        spans = [Span(left - first + 1, right - first + 1, distance) for side in sides if labelled
-                 for left, right, distance in side._spans()]  # fmt: skip
+        widths, unit, spans = np.array(sizes, dtype=float), sides[0]._unit, []
+        for side in sides:
+            for number, arc in enumerate(side.arcs):
+                for word in arc.ends:
+                    slot = side.slots[number, word]
+                    tag = 0 if arc.head else 2 * abs(slot.offset) * unit.slot + unit.size(arc.tag)
+                    widths[word - first] = max(widths[word - first], slot.total * unit.slot, tag)
+                if labelled and arc.head and not arc.leaves:  # room for the corners, and the label between them
+                    inner = side.slots[number, arc.left].offset - side.slots[number, arc.right].offset
+                    distance = unit.size(arc.tag) + unit.corners[0 if arc.tag else 1] + inner * unit.slot
+                    spans.append((arc.left - first + 1, arc.right - first + 1, distance))
         return middles(widths.tolist(), unit.gap, spans), widths
 
-
-Mask = NDArray[np.bool_]
 
 # A word's arcs are drawn, the heaviest first, until they have this share of its mass; those below LEAST never are.
 ENOUGH, LEAST = 0.9, 0.01
@@ -200,7 +166,7 @@ ENOUGH, LEAST = 0.9, 0.01
 MOST_OF_WORD, MOST_ABREAST = 3, 8
 
 
-def chosen(weights: Float, tree: Sequence[int], above: float | None = None) -> Mask:
+def chosen(weights: Float, tree: Sequence[int], above: float | None = None) -> Bool:
     """Return which arcs outside a tree, n heads with 0 = ROOT, are drawn, (n+1, n+1) ``[head, dependent]``.
 
     Those that weigh more than `above`; without it those that matter: with them and the tree's a word has `ENOUGH` of
@@ -275,15 +241,10 @@ class Arc:
     @cached_property
     def tag(self) -> str:
         """What is written on it: the label, ROOT's name where that has none, and the weight unless it is nearly 1."""
-        return " ".join(filter(None, [self.label or ("" if self.head else ROOT), self._number]))
-
-    @property
-    def _number(self) -> str:
-        if self.weight >= SURE:
-            return ""
+        number = f"{self.weight:.2f}" if self.weight < SURE else ""
         if self.weight < LEAST:
-            return f"<{LEAST:.2f}".replace("0.", ".") if self.weight else "0"
-        return f"{self.weight:.2f}".removeprefix("0")
+            number = f"<{LEAST:.2f}" if self.weight else "0"
+        return " ".join(filter(None, [self.label or ("" if self.head else ROOT), number.replace("0.", ".")]))
 
 
 @dataclass(frozen=True)
@@ -332,7 +293,7 @@ class Picture:
 
 def picture_of(
     name: str,
-    forms: Sequence[str],
+    forms: Iterable[str],
     marginals: Float,
     tree: Sequence[int],
     labels: Mapping[tuple[int, int], str],
@@ -345,7 +306,7 @@ def picture_of(
     Marginals are (n+1, n+1), ``[head, dependent]``, labels by (head, dependent); with samples, (k, n) heads, arcs weigh
     their share of these.
     """
-    weights, counts, n = marginals, None, len(tree)
+    weights, counts, n, shown = marginals, None, len(tree), [shown_form(form) for form in forms]
     if samples is not None:
         counts = np.zeros((n + 1, n + 1), dtype=np.int64)
         np.add.at(counts, (samples, np.arange(1, n + 1)), 1)
@@ -359,8 +320,7 @@ def picture_of(
     others = chosen(weights, tree, above)
     arcs = [arc(head, dependent, TREE) for dependent, head in enumerate(tree, 1)]
     arcs += [arc(head, dependent, OTHER) for dependent, head in np.argwhere(others.T).tolist()]
-    hidden = weights * ~others
-    hidden[:, 0] = 0
-    hidden[tree, np.arange(1, n + 1)] = 0
-    number = 0 if samples is None else len(samples)
-    return Picture(name, forms, arcs, caption, number, int(np.count_nonzero(hidden > 0)), float(hidden.max(initial=0)))
+    others[tree, np.arange(1, n + 1)] = True
+    hidden = (weights * ~others)[:, 1:]
+    number, left_out = 0 if samples is None else len(samples), int(np.count_nonzero(hidden > 0))
+    return Picture(shown_form(name), shown, arcs, caption, number, left_out, float(hidden.max(initial=0)))

@@ -15,11 +15,9 @@ def draw(distribution: ArcFactored, block: Block | None = None) -> str:
     """Return an SVG; without a block the words are their numbers."""
     tree = maximum_tree(distribution)
     forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
-    shown = [shown_form(form) for form in forms]
-    probability = float(np.exp(distribution.tree_log_probs(tree[None])[0]))
-    caption = f"most probable tree, probability {probability:.4g}"
-    name, labels = shown_form(distribution.id), labels_of(distribution)
-    return to_svg(picture_of(name, shown, distribution.marginals(), tree.tolist(), labels, caption))
+    caption = f"most probable tree, probability {np.exp(distribution.tree_log_probs(tree[None])[0]):.4g}"
+    labels = labels_of(distribution)
+    return to_svg(picture_of(distribution.id, forms, distribution.marginals(), tree.tolist(), labels, caption))
 
 
 def labels_of(distribution: ArcFactored) -> dict[tuple[int, int], str]:

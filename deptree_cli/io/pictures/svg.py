@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float
 from deptree_cli.io.pictures.arcs import (
     OTHER,
     TREE,
@@ -74,23 +73,16 @@ UNIT = Unit(lambda text: ems(text) * LABEL, SLOT, GAP, (CORNER, CORNER))
 
 
 class RowSide(Side):
-    """The arcs above (`down` -1) or below (1) the words of a row."""
+    """The arcs above (`down` -1) or below (1) the words of a row; `reaches`: how far from these bars of a level are."""
 
     def __init__(self, arcs: Sequence[Arc], first: int, last: int, down: int) -> None:
         super().__init__([*parts(arcs, first, last)], UNIT)
         self.down = down
-        # How far from the words the bars of every level are, from level 1 on.
-        tagged = {
-            level
-            for part, level in zip(self.arcs, self.levels, strict=True)
-            if part.head and not part.leaves and part.tag
-        }
+        bars = [(part, level) for part, level in zip(self.arcs, self.levels, strict=True) if part.head]
+        tagged = {level for part, level in bars if part.tag and not part.leaves}
         steps = (STEP if level in tagged else STEP_OF_BARE for level in range(1, max(self.levels, default=0)))
         self.reaches = [*accumulate(steps, initial=float(LOWEST))]
-
-    @property
-    def height(self) -> float:
-        return self.reaches[-1] + STEP if self.arcs else 0
+        self.height = self.reaches[-1] + STEP if self.arcs else 0
 
 
 class Row:
@@ -102,16 +94,13 @@ class Row:
         sizes = [ems(form) * WORD for form in forms[first - 1 : last]]
         self.middles, widths = Side.middles(sizes, self.sides, first)
         self.width = float(np.ceil(self.middles[-1] + widths[-1] / 2))
+        self.height = sum(side.height for side in self.sides)
 
     def x(self, word: int, slot: Slot = MIDDLE) -> float:
         """Return where a slot of a word is; those of the edges are there."""
         if not self.first <= word <= self.last:
             return -EDGE if word < self.first else self.width + EDGE
         return float(self.middles[word - self.first]) + slot.offset * SLOT
-
-    @property
-    def height(self) -> float:
-        return sum(side.height for side in self.sides)
 
 
 def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], room: float) -> list[Row]:
@@ -123,23 +112,20 @@ def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], ro
     # One word may be wider than the room by itself, where half the sentence hangs on it.
     most = min(n, wanted + MOST_MORE_ROWS)
     for count in range(wanted, most + 1):
+        ends = np.cumsum(places)
+        breaks = [int(np.searchsorted(ends - places / 2, ends[-1] * row / count)) for row in range(count + 1)]
         rows = []
-        for first, last in _shares(places, count):
-            rows.append(Row(forms, above, below, first, last))
-            if rows[-1].width > room and count < most:
-                break
+        for first, last in pairwise(breaks):
+            if last > first:
+                rows.append(Row(forms, above, below, first + 1, last))
+                if rows[-1].width > room and count < most:
+                    break
         else:
             break
     widest = max(row.width for row in rows)
     for row in rows[:-1]:
         row.middles, row.width = row.middles * (widest / row.width), widest
     return rows
-
-
-def _shares(places: Float, count: int) -> list[tuple[int, int]]:
-    ends = np.cumsum(places)
-    breaks = [int(np.searchsorted(ends - places / 2, ends[-1] * row / count)) for row in range(count + 1)]
-    return [(first + 1, last) for first, last in pairwise(breaks) if last > first]
 
 
 MARGIN = 16
@@ -167,26 +153,19 @@ LONGEST_NAME = 14
 class Page:
     """Rows with their places: `tops` is where the arcs above each row's words end.
 
-    `indent` is from the left edge of the page to that of the rows. `shown` is by what the drawing is scaled.
-    `mirrored`: x counts from the right, for words written from right to left.
+    `line` is what a line of words takes: these show their numbers where there are several rows, as arcs that go on in
+    other rows are found by them. `indent` is from the left edge of the page to that of the rows. `shown` is by what the
+    drawing is scaled. `mirrored`: x counts from the right, for words written from right to left.
     """
 
     rows: Sequence[Row]
     tops: Sequence[float]
+    line: int
     width: float
     height: float
     shown: float
     indent: float
     mirrored: bool
-
-    @property
-    def numbered(self) -> bool:
-        """Whether words show their numbers: where arcs go on in other rows, they are found by these."""
-        return len(self.rows) > 1
-
-    @property
-    def line(self) -> int:
-        return LINE_OF_NUMBERED if self.numbered else LINE
 
     def x(self, x: float) -> float:
         return self.width - self.indent - x if self.mirrored else self.indent + x
@@ -195,19 +174,18 @@ class Page:
 def laid_out(picture: Picture) -> Page:
     above, below = picture.of_kind(TREE), picture.of_kind(OTHER)
     whole = Row(picture.forms, above, below, 1, len(picture.forms))
-    mirrored = 2 * sum(map(is_right_to_left, picture.forms)) > len(picture.forms)
     if whole.width <= ONE_ROW:
-        return _page(picture, [whole], mirrored)
+        return _page(picture, [whole])
     if len(below) > MOST_IN_ROWS * len(picture.forms):
-        return _page(picture, [whole], mirrored, any_size=True)
+        return _page(picture, [whole], any_size=True)
     for room in ROOMS:
-        page = _page(picture, rows_of(picture.forms, above, below, room), mirrored)
+        page = _page(picture, rows_of(picture.forms, above, below, room))
         if page.height <= PORTRAIT * page.width:
             break
     return page
 
 
-def _page(picture: Picture, rows: Sequence[Row], mirrored: bool, any_size: bool = False) -> Page:
+def _page(picture: Picture, rows: Sequence[Row], any_size: bool = False) -> Page:
     line = LINE_OF_NUMBERED if len(rows) > 1 else LINE
     heights = [row.height + 2 * CLEAR + line + BETWEEN_ROWS for row in rows]
     starts = accumulate(heights[:-1], initial=float(MARGIN))
@@ -219,7 +197,8 @@ def _page(picture: Picture, rows: Sequence[Row], mirrored: bool, any_size: bool 
     width = MARGIN + before + max(row.width for row in rows) + behind + MARGIN
     width = max(width, ems(picture.hidden_note) * LABEL + 2 * MARGIN)
     shown = 1.0 if any_size else min(1.0, LARGEST / max(width, height))
-    return Page(rows, tops, float(round(width)), float(round(height)), shown, MARGIN + before, mirrored)
+    mirrored = 2 * sum(map(is_right_to_left, picture.forms)) > len(picture.forms)
+    return Page(rows, tops, line, float(round(width)), float(round(height)), shown, MARGIN + before, mirrored)
 
 
 def beyond(picture: Picture, part: Part) -> str:
@@ -260,105 +239,80 @@ STYLE = "\n".join(
 
 
 def to_svg(picture: Picture, signature: str = "") -> str:
-    page = laid_out(picture)
-    drawing = _Drawing(picture, page)
+    page, arcs, labels, words = laid_out(picture), dict[Arc, _Drawn](), list[str](), list[str]()
     for row, top in zip(page.rows, page.tops, strict=True):
-        drawing.add(row, top)
-    note, place = _text(picture.hidden_note), f'x="{MARGIN}" y="{page.height - MARGIN / 2:.0f}"'
-    notes = [f'<text class="note faint start" {place}>{note}</text>'] if picture.hidden_note else []
-    return "\n".join([*_opening(picture, page, signature), *drawing.lines(), *notes, "</svg>", ""])
-
-
-def _opening(picture: Picture, page: Page, signature: str) -> Iterator[str]:
+        for side, edge in zip(row.sides, (top, top + CLEAR + page.line), strict=True):
+            labels += _side(picture, page, row, side, edge, arcs)
+        words += _words(picture, page, row, top + CLEAR + WORD)
     size = f'width="{page.width * page.shown:.0f}" height="{page.height * page.shown:.0f}"'
     view = f'viewBox="0 0 {page.width:.0f} {page.height:.0f}"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" {size} {view} role="img">'
-    yield f"<title>{_text(picture.name)}</title>"
-    yield f"<desc>{_text(' '.join(picture.forms))} ({_text(picture.full_caption)})</desc>"
-    if signature:
-        yield f"<metadata>{_text(signature)}</metadata>"
-    yield f"<style>\n{STYLE}\n</style>"
-    yield f'<rect class="page" width="{page.width:.0f}" height="{page.height:.0f}" rx="8"/>'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" {size} {view} role="img">',
+        f"<title>{_text(picture.name)}</title>",
+        f"<desc>{_text(' '.join(picture.forms))} ({_text(picture.full_caption)})</desc>",
+        *([f"<metadata>{_text(signature)}</metadata>"] if signature else []),
+        f"<style>\n{STYLE}\n</style>",
+        f'<rect class="page" width="{page.width:.0f}" height="{page.height:.0f}" rx="8"/>',
+    ]
+    for arc, drawn in sorted(arcs.items(), key=lambda each: each[1].depth):
+        data = f'data-head="{arc.head}" data-dependent="{arc.dependent}"'
+        paths = (
+            f'<path class="thread" d="{drawn.line}"/><path class="line" opacity="{arc.weight:.4g}" d="{drawn.line}"/>'
+            f'<path class="tip" opacity="{_legible(arc)}" d="{drawn.tip}"/>'
+        )
+        lines.append(f'<g class="arc {arc.kind}" {data}><title>{_text(picture.note(arc))}</title>{paths}</g>')
+    lines += labels + words
+    if picture.hidden_note:
+        place = f'x="{MARGIN}" y="{page.height - MARGIN / 2:.0f}"'
+        lines.append(f'<text class="note faint start" {place}>{_text(picture.hidden_note)}</text>')
+    return "\n".join([*lines, "</svg>", ""])
 
 
 def _text(text: str) -> str:
     return escape(shown_form(text), quote=False)
 
 
-class _Drawing:
-    """What is drawn, collected row by row: an arc is one element, though its parts stand in two rows."""
+@dataclass
+class _Drawn:
+    """An arc, one element though its parts stand in two rows; high and light ones are drawn first."""
 
-    def __init__(self, picture: Picture, page: Page) -> None:
-        self._picture = picture
-        self._page = page
-        self._depths: dict[Arc, tuple[int, float]] = {}
-        self._paths: dict[Arc, str] = {}
-        self._tips: dict[Arc, str] = {}
-        self._labels: list[str] = []
-        self._words: list[str] = []
-
-    def add(self, row: Row, top: float) -> None:
-        """Draw a row whose words have their arcs above them end at y = top."""
-        above, below = row.sides
-        self._add_side(row, above, top)
-        self._add_side(row, below, top + CLEAR + self._page.line)
-        for number in range(row.first, row.last + 1):
-            form = self._picture.forms[number - 1]
-            x, y = self._page.x(row.x(number)), top + CLEAR + WORD
-            direction = ' direction="rtl"' if is_right_to_left(form) else ""
-            place = f'x="{x:.1f}" y="{y:.1f}"{direction}'
-            self._words.append(f'<text class="word" {place} data-word="{number}">{_text(form)}</text>')
-            if self._page.numbered:
-                place = f'x="{x:.1f}" y="{y + NUMBER + 3:.1f}"'
-                self._words.append(f'<text class="number faint" {place}>{number}</text>')
-
-    def lines(self) -> Iterator[str]:
-        for arc in sorted(self._paths, key=self._depths.__getitem__):
-            yield _arc_drawn(arc, self._picture.note(arc), self._paths[arc], self._tips[arc])
-        yield from self._labels
-        yield from self._words
-
-    def _add_side(self, row: Row, side: RowSide, edge: float) -> None:
-        for number, (part, level) in enumerate(zip(side.arcs, side.levels, strict=True)):
-            arc, bar = part.arc, edge + side.down * side.reaches[level - 1]
-            slots = {word: side.slots[number, word] for word in part.ends}
-            xs = {word: self._page.x(row.x(word, slots.get(word, MIDDLE))) for word in (part.left, part.right)}
-            self._depths.setdefault(arc, (-level, arc.weight))
-            self._paths[arc] = self._paths.get(arc, "") + _line(part, xs, edge, bar, side.down)
-            if part.dependent in part.ends:
-                self._tips[arc] = (
-                    f"M{xs[part.dependent]:.1f} {edge:.1f}l{-TIP_HALF:g} {side.down * TIP_LENGTH:g}h{2 * TIP_HALF:g}z"
-                )
-            if part.leaves:
-                self._labels.append(_name_drawn(part, self._picture, xs, bar, self._page.mirrored))
-            elif arc.tag:
-                middle = (xs[part.left] + xs[part.right]) / 2
-                self._labels.append(_label_drawn(arc, middle, bar + (LABEL + 1 if side.down > 0 else -4)))
+    depth: tuple[int, float]
+    line: str = ""
+    tip: str = ""
 
 
-def _arc_drawn(arc: Arc, note: str, line: str, tip: str) -> str:
-    data = f'data-head="{arc.head}" data-dependent="{arc.dependent}"'
-    paths = (
-        f'<path class="thread" d="{line}"/><path class="line" opacity="{arc.weight:.4g}" d="{line}"/>'
-        f'<path class="tip" opacity="{_legible(arc)}" d="{tip}"/>'
-    )
-    return f'<g class="arc {arc.kind}" {data}><title>{_text(note)}</title>{paths}</g>'
+def _words(picture: Picture, page: Page, row: Row, y: float) -> Iterator[str]:
+    for number in range(row.first, row.last + 1):
+        form, x = picture.forms[number - 1], page.x(row.x(number))
+        direction = ' direction="rtl"' if is_right_to_left(form) else ""
+        yield f'<text class="word" x="{x:.1f}" y="{y:.1f}"{direction} data-word="{number}">{_text(form)}</text>'
+        if len(page.rows) > 1:
+            yield f'<text class="number faint" x="{x:.1f}" y="{y + NUMBER + 3:.1f}">{number}</text>'
 
 
-def _label_drawn(arc: Arc, x: float, y: float) -> str:
-    width, height = ems(arc.tag) * LABEL, LABEL + 1
-    place = f'x="{x - width / 2:.1f}" y="{y - height + 2:.1f}" width="{width:.1f}" height="{height}"'
-    label = f'class="label {arc.kind}" x="{x:.1f}" y="{y:.1f}" opacity="{_legible(arc)}"'
-    return f'<rect class="page" {place}/><text {label}>{_text(arc.tag)}</text>'
-
-
-def _name_drawn(part: Part, picture: Picture, xs: dict[int, float], bar: float, mirrored: bool) -> str:
-    """Beyond the edge: which word the arc goes on to, and its label."""
-    rightwards = (part.leaves > 0) != mirrored
-    x = xs[part.right if part.leaves > 0 else part.left] + (BESIDE if rightwards else -BESIDE)
-    anchor = "start" if rightwards else "end"
-    label = f'class="label {part.arc.kind} {anchor}" x="{x:.1f}" y="{bar + LABEL / 3:.1f}"'
-    return f'<text {label} opacity="{_legible(part.arc)}">{_text(beyond(picture, part))}</text>'
+def _side(picture: Picture, page: Page, row: Row, side: RowSide, edge: float, arcs: dict[Arc, _Drawn]) -> Iterator[str]:
+    """Yield the labels, and add to the arcs what of them stands on this side; there words end at y = edge."""
+    for number, (part, level) in enumerate(zip(side.arcs, side.levels, strict=True)):
+        arc, bar = part.arc, edge + side.down * side.reaches[level - 1]
+        slots = {word: side.slots[number, word] for word in part.ends}
+        xs = {word: page.x(row.x(word, slots.get(word, MIDDLE))) for word in (part.left, part.right)}
+        drawn = arcs.setdefault(arc, _Drawn((-level, arc.weight)))
+        drawn.line += _line(part, xs, edge, bar, side.down)
+        if part.dependent in part.ends:
+            tip = f"l{-TIP_HALF:g} {side.down * TIP_LENGTH:g}h{2 * TIP_HALF:g}z"
+            drawn.tip = f"M{xs[part.dependent]:.1f} {edge:.1f}{tip}"
+        if part.leaves:  # beyond the edge: which word the arc goes on to, and its label
+            rightwards = (part.leaves > 0) != page.mirrored
+            x = xs[part.right if part.leaves > 0 else part.left] + (BESIDE if rightwards else -BESIDE)
+            anchor = "start" if rightwards else "end"
+            label = f'class="label {arc.kind} {anchor}" x="{x:.1f}" y="{bar + LABEL / 3:.1f}"'
+            yield f'<text {label} opacity="{_legible(arc)}">{_text(beyond(picture, part))}</text>'
+        elif arc.tag:
+            x, y = (xs[part.left] + xs[part.right]) / 2, bar + (LABEL + 1 if side.down > 0 else -4)
+            width, height = ems(arc.tag) * LABEL, LABEL + 1
+            place = f'x="{x - width / 2:.1f}" y="{y - height + 2:.1f}" width="{width:.1f}" height="{height}"'
+            label = f'class="label {arc.kind}" x="{x:.1f}" y="{y:.1f}" opacity="{_legible(arc)}"'
+            yield f'<rect class="page" {place}/><text {label}>{_text(arc.tag)}</text>'
 
 
 def _legible(arc: Arc) -> str:
@@ -383,18 +337,14 @@ def _line(part: Part, xs: dict[int, float], edge: float, bar: float, down: int) 
     return f"{rise}H{behind:.1f}Q{x:.1f} {bar:.1f} {x:.1f} {under:.1f}V{end:.1f}"
 
 
-_ESCAPES = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "[": "{[}",
-    "]": "{]}",
-}
+_ESCAPES = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        **{character: f"{{{character}}}" for character in "[]"},
+        **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+        **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"},
+    }
+)
 
 
 def to_tikz(picture: Picture, signature: str = "") -> str:
@@ -421,7 +371,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("50 % & a_b"))
     50 \% \& a\_b
     """
-    return "".join(_ESCAPES.get(character, character) for character in shown_form(text))
+    return shown_form(text).translate(_ESCAPES)
 
 
 def _arc(arc: Arc) -> str:

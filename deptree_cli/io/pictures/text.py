@@ -9,9 +9,8 @@ is shown around the words that differ; if that is too wide as well, their table 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate
 from math import inf
 
@@ -86,16 +85,6 @@ WIDEST, LEAST = 20, 20
 FAINT, UNSURE, POSSIBLE = "2", "33", "36"
 
 
-@dataclass(frozen=True)
-class Column:
-    name: str
-    entries: list[str]
-
-    @cached_property
-    def size(self) -> int:
-        return min(WIDEST, max(map(cells, [self.name, *self.entries])))
-
-
 def table_of(picture: Picture, width: int, colour: bool) -> tuple[str, list[list[str]]]:
     """The words with their heads: the line of column names, and the lines of each word, one or more.
 
@@ -105,23 +94,21 @@ def table_of(picture: Picture, width: int, colour: bool) -> tuple[str, list[list
     for arc in sorted(picture.of_kind(OTHER), key=lambda arc: -arc.weight):
         others[arc.dependent].append(f"{_named(picture, arc.head)} {arc.weight:.4f}")
     digits = len(str(len(tree)))
-    columns = [
-        Column("", [f"{arc.dependent:>{digits}}" for arc in tree]),
-        Column("word", list(picture.forms)),
-        Column("relation", [arc.label for arc in tree]),
-        Column("head", [_named(picture, arc.head) for arc in tree]),
-        Column("share" if picture.samples else "p", [f"{arc.weight:.4f}" for arc in tree]),
-    ]
-    columns = [column for column in columns if any(column.entries)]
-    indent = sum(column.size + 2 for column in columns)
-    heading, rows = joined([column.name for column in columns], columns, ["" for _ in columns], colour), []
-    for arc in tree:
-        styles = [FAINT, *[""] * (len(columns) - 2), UNSURE if arc.weight < SURE else ""]
-        line = joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
+    columns = {
+        "": [f"{arc.dependent:>{digits}}" for arc in tree],
+        "word": picture.forms,
+        "relation": [arc.label for arc in tree],
+        "head": [_named(picture, arc.head) for arc in tree],
+        "share" if picture.samples else "p": [f"{arc.weight:.4f}" for arc in tree],
+    }
+    heading, *rows = aligned((name, entries) for name, entries in columns.items() if any(entries))
+    indent, lines = sum(cells(name) + 2 for name in heading), []
+    for arc, row in zip(tree, rows, strict=True):
+        styles = [FAINT, *[""] * (len(row) - 2), UNSURE if arc.weight < SURE else ""]
         first, *more = list(_packed(others[arc.dependent], max(LEAST, width - indent))) or [""]
-        rows.append([line + painted(first, POSSIBLE, colour)])
-        rows[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
-    return painted(f"{heading}other heads", FAINT, colour), rows
+        lines.append([joined(row, styles, colour) + painted(first, POSSIBLE, colour)])
+        lines[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
+    return painted(joined(heading, [""] * len(heading), False) + "other heads", FAINT, colour), lines
 
 
 def _named(picture: Picture, word: int) -> str:
@@ -143,9 +130,17 @@ def _packed(items: Sequence[str], room: int) -> Iterator[str]:
         yield line
 
 
-def joined(entries: Sequence[str], columns: Sequence[Column], styles: Sequence[str], colour: bool) -> str:
-    parts = (fitted(entry, column.size) for entry, column in zip(entries, columns, strict=True))
-    return "".join(painted(part, style, colour) + "  " for part, style in zip(parts, styles, strict=True))
+def aligned(columns: Iterable[tuple[str, Sequence[str]]]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of columns, then their entries row by row: each as wide as its column, at most `WIDEST`."""
+    sized = []
+    for column in ([name, *entries] for name, entries in columns):
+        size = min(WIDEST, max(map(cells, column)))
+        sized.append([fitted(entry, size) for entry in column])
+    return zip(*sized, strict=True)
+
+
+def joined(row: Sequence[str], styles: Sequence[str], colour: bool) -> str:
+    return "".join(painted(entry, style, colour) + "  " for entry, style in zip(row, styles, strict=True))
 
 
 def painted(text: str, style: str, colour: bool) -> str:
@@ -197,19 +192,25 @@ class Row:
         return line
 
     def above(self, number: int) -> list[str]:
-        side = self._sides[number]
-        return list(_arcs_above(side, self._ends(side), self.width)) if side.arcs else []
+        side, canvas = self._sides[number], Canvas()
+        bottom = max(side.levels, default=-1)
+        for at, (arc, height) in enumerate(zip(side.arcs, side.levels, strict=True)):
+            row, dashed = bottom - height, arc.weight < IMPROBABLE
+            start, end = (
+                int(self._middles[word - 1] - 0.5 + side.slots[at, word].offset) for word in (arc.left, arc.right)
+            )
+            for column in (start, end):
+                canvas.upright(column, row, bottom + 1, dashed)
+            if arc.head:
+                canvas.level(row, start, end, dashed)
+            room = end - start - 1 if arc.head else len(arc.tag)
+            if cells(arc.tag) == len(arc.tag) <= room:
+                canvas.write(row, max(0, (start + end - len(arc.tag) + 1) // 2), arc.tag)
+            canvas.write(bottom, end if arc.dependent == arc.right else start, DOWNWARDS)
+        return [canvas.row(row, self.width) for row in range(bottom + 1)]
 
     def below(self, number: int) -> list[str]:
         return [line.translate(_TURNED) for line in reversed(self.above(number))]
-
-    def _ends(self, side: Side) -> list[tuple[int, ...]]:
-        return [
-            tuple(
-                int(self._middles[word - 1] - 0.5 + side.slots[number, word].offset) for word in (arc.left, arc.right)
-            )
-            for number, arc in enumerate(side.arcs)
-        ]
 
 
 def row_of(forms: Sequence[str], layers: Sequence[Sequence[Arc]], width: int) -> Row | None:
@@ -217,21 +218,6 @@ def row_of(forms: Sequence[str], layers: Sequence[Sequence[Arc]], width: int) ->
     found = [Side(arcs, UNIT) for arcs in layers]
     rows = (Row(forms, found, labelled) for labelled in (True, False))
     return next((row for row in rows if row.width <= width), None)
-
-
-def _arcs_above(side: Side, places: Sequence[tuple[int, ...]], width: int) -> Iterator[str]:
-    canvas, bottom = Canvas(), max(side.levels)
-    for arc, height, ends in zip(side.arcs, side.levels, places, strict=True):
-        row, dashed = bottom - height, arc.weight < IMPROBABLE
-        for column in ends:
-            canvas.upright(column, row, bottom + 1, dashed)
-        if arc.head:
-            canvas.level(row, ends[0], ends[1], dashed)
-        room = ends[1] - ends[0] - 1 if arc.head else len(arc.tag)
-        if cells(arc.tag) == len(arc.tag) <= room:
-            canvas.write(row, max(0, (sum(ends) - len(arc.tag) + 1) // 2), arc.tag)
-        canvas.write(bottom, ends[arc.dependent == arc.right], DOWNWARDS)
-    yield from (canvas.row(row, width) for row in range(bottom + 1))
 
 
 def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
@@ -247,18 +233,18 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
     rows = [0, *accumulate(map(len, words))]
     canvas = Canvas()
     for arc, height in zip(arcs, heights, strict=True):
-        column, dashed = step * (top - height), arc.weight < IMPROBABLE
+        column, row, dashed = step * (top - height), rows[arc.dependent - 1], arc.weight < IMPROBABLE
         if not arc.head:
-            canvas.level(rows[arc.dependent - 1], 0, margin - 1, dashed)
-            canvas.write(rows[arc.dependent - 1], 0, f"─{RIGHTWARDS}")
+            canvas.level(row, 0, margin - 1, dashed)
+            canvas.write(row, 0, f"─{RIGHTWARDS}")
         elif column < 0:
-            canvas.level(rows[arc.dependent - 1], margin - 2, margin - 1, dashed)
-            canvas.write(rows[arc.dependent - 1], margin - 2, RIGHTWARDS)
+            canvas.level(row, margin - 2, margin - 1, dashed)
+            canvas.write(row, margin - 2, RIGHTWARDS)
         else:
             canvas.upright(column, rows[arc.left - 1], rows[arc.right - 1], dashed)
             canvas.level(rows[arc.head - 1], column, margin - 1, dashed)
-            canvas.level(rows[arc.dependent - 1], column, margin - 1, dashed)
-            canvas.write(rows[arc.dependent - 1], column + 1, RIGHTWARDS)
+            canvas.level(row, column, margin - 1, dashed)
+            canvas.write(row, column + 1, RIGHTWARDS)
     yield " " * margin + names
     for number, line in enumerate(line for word in words for line in word):
         yield f"{canvas.row(number, margin - 1)} {line}"
@@ -266,9 +252,6 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
 
 # What a terminal is told of each annotation in turn: red, green, yellow, blue, magenta, cyan.
 COLOURS = ("31", "32", "33", "34", "35", "36")
-
-# Above and below the words.
-SIDES = 2
 
 ELLIPSIS = "…"
 
@@ -297,7 +280,7 @@ def differences_to_text(picture: DifferencePicture | None, width: int, colour: b
     verb = "differs" if len(picture.words) == 1 else "differ"
     heading = f"{shown_form(picture.name)}: {counted(len(picture.words), 'word')} {verb}"
     # Without a place for the arcs, or where a terminal may put words into the order of their script, the table alone.
-    is_drawn = len(picture.arcs) == SIDES and not any(map(is_right_to_left, picture.forms))
+    is_drawn = len(picture.arcs) == 2 and not any(map(is_right_to_left, picture.forms))
     drawn = _drawn(picture.forms, list(zip(*picture.arcs, strict=True)), width, colour) if is_drawn else []
     lines = [heading, "", *drawn, *_table(picture, colour), ""]
     return "".join(f"{line.rstrip()}\n" for line in lines)
@@ -324,7 +307,7 @@ def _excerpts(
 ) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Arc]]]]:
     """The sentence with its arcs, then what is around their ends, ever less of it."""
     yield forms, layers
-    ends = {end for arcs in layers for arc in arcs for end in (arc.left, arc.right)}
+    ends = {end for arcs in layers for arc in arcs for end in arc.ends}
     for around in AROUND:
         kept = {word for end in ends for word in range(end - around, end + around + 1) if 1 <= word <= len(forms)}
         shown, numbers = list[str](), {0: 0}
@@ -334,30 +317,23 @@ def _excerpts(
                 numbers[word] = len(shown)
             elif shown[-1:] != [ELLIPSIS]:
                 shown.append(ELLIPSIS)
-        yield (
-            shown,
-            [
-                [replace(arc, head=numbers[arc.head], dependent=numbers[arc.dependent]) for arc in arcs]
-                for arcs in layers
-            ],
-        )
+        yield shown, [[replace(arc, head=numbers[arc.head], dependent=numbers[arc.dependent]) for arc in arcs]
+                      for arcs in layers]  # fmt: skip
 
 
 def _table(picture: DifferencePicture, colour: bool) -> Iterator[str]:
     """A line for each word that differs, with its head and label in every annotation."""
     digits = max(map(len, map(str, picture.words)))
     columns = [
-        Column("", [f"{word:>{digits}}" for word in picture.words]),
-        Column("word", [picture.form(word) for word in picture.words]),
-        *(
-            Column(name, [_answer(picture, arc) for arc in arcs])
-            for name, arcs in zip(picture.names, picture.arcs, strict=True)
-        ),
+        ("", [f"{word:>{digits}}" for word in picture.words]),
+        ("word", [picture.form(word) for word in picture.words]),
     ]
+    for name, arcs in zip(picture.names, picture.arcs, strict=True):
+        columns.append((name, [_answer(picture, arc) for arc in arcs]))
     own = [COLOURS[number % len(COLOURS)] for number in range(len(picture.arcs))]
-    yield joined([column.name for column in columns], columns, [FAINT, FAINT, *own], colour)
-    for row in zip(*(column.entries for column in columns), strict=True):
-        yield joined(row, columns, [FAINT, "", *own], colour)
+    heading, *rows = aligned(columns)
+    yield joined(heading, [FAINT, FAINT, *own], colour)
+    yield from (joined(row, [FAINT, "", *own], colour) for row in rows)
 
 
 def _answer(picture: DifferencePicture, arc: Arc | None) -> str:

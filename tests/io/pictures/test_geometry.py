@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.pictures.arcs import Arc, Span, levels, middles, slots
+from deptree_cli.io.pictures.arcs import Arc, levels, middles, slots
 
 
 def arc(head: int, dependent: int) -> Arc:
@@ -77,5 +77,5 @@ def test_words_stand_apart():
 
 
 def test_what_a_span_is_short_of_is_shared_by_its_gaps():
-    found = middles([2, 2, 2, 2], 1, [Span(1, 3, 10.0), Span(2, 4, 6.0), Span(1, 2, 3.0)])
+    found = middles([2, 2, 2, 2], 1, [(1, 3, 10.0), (2, 4, 6.0), (1, 2, 3.0)])
     assert np.diff(found) == pytest.approx([5, 5, 3])
