@@ -19,7 +19,6 @@ from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path, PurePath
-from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -45,39 +44,32 @@ _LONGEST_NAME = 0xFFFF
 Opened = TypeVar("Opened")
 
 
-class Run(NamedTuple):
-    """What a run writes: the files that are open until its end, and those that are whole."""
-
-    opened: ExitStack
-    whole: list[Output]
-
-
-# Those within which this process is, the innermost last.
-_runs: list[Run] = []
+# The runs within which this process is, the innermost last: what is open until its end, and the files that are whole.
+_runs: list[tuple[ExitStack, list[Output]]] = []
 
 
 @contextmanager
 def all_or_none() -> Iterator[None]:
     """Give the files that are written within the block their final names at its end; none of them if it fails."""
-    run = Run(ExitStack(), [])
+    opened, whole = run = ExitStack(), list[Output]()
     _runs.append(run)
     try:
-        with run.opened:
+        with opened:
             yield
-        if run.whole:
+        if whole:
             mark_done()
         # Where there is a file already its place may be refused; where there is none, one was just opened beside it.
-        for each in sorted(run.whole, key=lambda each: not each.replaces):
+        for each in sorted(whole, key=lambda each: not each.replaces):
             each.rename()
     finally:
         _runs.pop()
-        for each in run.whole:
+        for each in whole:
             each.discard()
 
 
 def until_the_end(output: AbstractContextManager[Opened]) -> Opened:
     """Open what a run writes beside its results; it is closed at the end of the run."""
-    return _runs[-1].opened.enter_context(output)
+    return _runs[-1][0].enter_context(output)
 
 
 class Output:
@@ -137,12 +129,10 @@ class Output:
         except OSError as error:
             raise _unwritable(error, self._path) from None
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: Any) -> None:
         with ExitStack() as undone:
             undone.callback(self.discard)
-            if kind is not None:
+            if failure[0] is not None:
                 return
             if self._stream is not self._file:
                 try:
@@ -154,7 +144,7 @@ class Output:
                 return
             self._file.close()
             if self._last and _runs:
-                _runs[-1].whole.append(self)
+                _runs[-1][1].append(self)
                 undone.pop_all()
                 return
             if self._last:
@@ -227,17 +217,14 @@ def _unwritable(error: OSError, path: str | None) -> Exception:
 
 def npy_of(array: NDArray[np.generic]) -> bytes:
     """An array of numbers as `numpy.save` writes it."""
-    if array.flags.c_contiguous:
-        return _npy_header(array.dtype, array.shape) + array.tobytes()
-    data = io.BytesIO()
-    np.lib.format.write_array(data, array, allow_pickle=False)
-    return data.getvalue()
+    by_columns = array.flags.fnc
+    return _npy_header(array.dtype, array.shape, by_columns) + array.tobytes("F" if by_columns else "C")
 
 
 @lru_cache(1024)
-def _npy_header(dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> bytes:
+def _npy_header(dtype: np.dtype[np.generic], shape: tuple[int, ...], by_columns: bool) -> bytes:
     """What stands in front of the numbers; NumPy takes longer over it than over those of a sentence."""
-    said = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    said = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": by_columns, "shape": shape}
     data = io.BytesIO()
     np.lib.format.write_array_header_1_0(data, said)
     return data.getvalue()
@@ -325,9 +312,8 @@ def refuse_overwrites(inputs: Iterable[Named], outputs: Iterable[Named]) -> None
         if identity in taken:
             other, is_input = taken[identity]
             place = "standard output" if named.path == STDIN else place_of(named.path)
-            problem = f"{named.option} and {other.option} would write the same file"
-            if is_input:
-                problem = f"{named.option} would overwrite {other.option}"
+            both = f"{named.option} and {other.option} would write the same file"
+            problem = f"{named.option} would overwrite {other.option}" if is_input else both
             raise DeptreeError(problem, "Name another file for one of them", place=place)
         taken[identity] = named, False
 

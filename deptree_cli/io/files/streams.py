@@ -70,7 +70,7 @@ def share_of(paths: Sequence[str]) -> Callable[[], float | None]:
 def check_readable(paths: Sequence[str]) -> None:
     """Raise for a file that cannot be opened: before the results of those in front of it are written."""
     for path in paths:
-        if path != STDIN and (Path(path).is_file() or not Path(path).exists()):
+        if is_rereadable(path):
             with open_input(path):
                 pass
 
@@ -133,7 +133,12 @@ def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
         if path == STDIN and sys.stdin is None:
             raise DeptreeError("standard input is closed", "Name a file instead of -")
         stream: io.BufferedIOBase = sys.stdin.buffer if path == STDIN else opened.enter_context(_open(path))  # type: ignore[assignment]
-        opened.enter_context(_read_under(path, cast(BinaryIO, stream)))
+        opened.callback(_reading.pop, path, None)
+        _reading[path] = cast(BinaryIO, stream)
+        with suppress(OSError, ValueError):  # no descriptor
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                opened.callback(_pipes.remove, stream)
+                _pipes.append(_reading[path])
         try:
             head = stream.read(_HEAD)
             if head.startswith(_GZIP):
@@ -145,23 +150,6 @@ def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
             yield Input(rewound(head, stream), head, place)
         except (OSError, EOFError, zlib.error) as error:
             raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
-
-
-@contextmanager
-def _read_under(path: str, stream: BinaryIO) -> Iterator[None]:
-    """Note within the block that a stream is read under this path, and whether it is a pipe."""
-    _reading[path] = stream
-    is_pipe = False
-    with suppress(OSError, ValueError):  # no descriptor
-        is_pipe = not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    if is_pipe:
-        _pipes.append(stream)
-    try:
-        yield
-    finally:
-        _reading.pop(path, None)
-        if is_pipe:
-            _pipes.remove(stream)
 
 
 def _past_space(head: bytes, stream: io.BufferedIOBase) -> bytes:
@@ -219,14 +207,10 @@ def _did_you_mean(path: Path) -> str:
         names = [sibling.name for sibling in path.parent.iterdir()]
     except OSError:
         return f"There is no folder {path.parent} either"
-    stem = _stem(path.name)
-    alike = [name for name in names if nearest(stem, [_stem(name)])]  # a suffix in common is no likeness
+    stem, *stems = (readable(name).partition(".")[0] for name in (path.name, *names))
+    alike = [name for name, each in zip(names, stems, strict=True) if nearest(stem, [each])]  # suffixes are no likeness
     near = nearest(path.name, alike)
     return f"Did you mean {path.with_name(near)}?" if near else "Check the name"
-
-
-def _stem(name: str) -> str:
-    return readable(name).partition(".")[0]
 
 
 @contextmanager
@@ -299,16 +283,11 @@ def is_rereadable(path: str) -> bool:
 @lru_cache(4096)  # a table asks for each of its texts several times
 def cells(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
-    return len(text) if text.isascii() else sum(map(_cells_of, text))
+    if text.isascii():
+        return len(text)
+    shown = (char for char in text if unicodedata.category(char) not in {"Mn", "Me", "Cf"})
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown)
 
-
-def _cells_of(char: str) -> int:
-    if unicodedata.category(char) in _WITHOUT_WIDTH:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-_WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
 
 # Columns of what is no terminal, or of one that does not say how wide it is.
 USUAL = 80

@@ -233,25 +233,10 @@ def _packed(
 
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
-SCRIPTS = (
-    "dom.js",
-    "data.js",
-    "numbers.js",
-    "sums.js",
-    "sampling.js",
-    "choice.js",
-    "geometry.js",
-    "drawing.js",
-    "marks.js",
-    "list.js",
-    "words.js",
-    "caption.js",
-    "playing.js",
-    "sentence.js",
-    "charts.js",
-    "panel.js",
-    "app.js",
+_NAMES = (
+    "dom data numbers sums sampling choice geometry drawing marks list words caption playing sentence charts panel app"
 )
+SCRIPTS = [f"{name}.js" for name in _NAMES.split()]
 
 _FOLDER = files("deptree_cli.io.pages") / "report"
 

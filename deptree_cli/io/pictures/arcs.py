@@ -275,8 +275,13 @@ class Picture:
     def full_caption(self) -> str:
         return "; ".join(filter(None, [self.caption, self.hidden_note]))
 
-    def of_kind(self, kind: str) -> list[Arc]:
-        return [arc for arc in self.arcs if arc.kind == kind]
+    @property
+    def tree(self) -> list[Arc]:
+        return [arc for arc in self.arcs if arc.kind == TREE]
+
+    @property
+    def others(self) -> list[Arc]:
+        return [arc for arc in self.arcs if arc.kind == OTHER]
 
     def word(self, number: int) -> str:
         return self.forms[number - 1] if number else ROOT

@@ -16,19 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.io.pictures.arcs import (
-    OTHER,
-    TREE,
-    Arc,
-    Picture,
-    Side,
-    Slot,
-    Unit,
-    among_others,
-    ems,
-    is_right_to_left,
-    shown_form,
-)
+from deptree_cli.io.pictures.arcs import TREE, Arc, Picture, Side, Unit, among_others, ems, is_right_to_left, shown_form
 
 WORD, LABEL = 16, 11  # font sizes
 GAP, SLOT = 20, 8
@@ -36,7 +24,6 @@ STEP, STEP_OF_BARE = 22, 13  # from a level with labels to the next, and from on
 LOWEST = 24  # how far from the words the arcs of level 1 are
 CORNER = 9
 EDGE = 12.0  # how far beyond its words a row ends for arcs that leave it
-MIDDLE = Slot(0, 1)
 MOST_MORE_ROWS = 4  # than words and gaps alone would need
 
 
@@ -96,11 +83,11 @@ class Row:
         self.width = float(np.ceil(self.middles[-1] + widths[-1] / 2))
         self.height = sum(side.height for side in self.sides)
 
-    def x(self, word: int, slot: Slot = MIDDLE) -> float:
-        """Return where a slot of a word is; those of the edges are there."""
+    def x(self, word: int, offset: float = 0) -> float:
+        """Return where a slot of a word is, by its offset; words beyond an edge are there."""
         if not self.first <= word <= self.last:
             return -EDGE if word < self.first else self.width + EDGE
-        return float(self.middles[word - self.first]) + slot.offset * SLOT
+        return float(self.middles[word - self.first]) + offset * SLOT
 
 
 def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], room: float) -> list[Row]:
@@ -172,7 +159,7 @@ class Page:
 
 
 def laid_out(picture: Picture) -> Page:
-    above, below = picture.of_kind(TREE), picture.of_kind(OTHER)
+    above, below = picture.tree, picture.others
     whole = Row(picture.forms, above, below, 1, len(picture.forms))
     if whole.width <= ONE_ROW:
         return _page(picture, [whole])
@@ -239,7 +226,7 @@ STYLE = "\n".join(
 
 
 def to_svg(picture: Picture, signature: str = "") -> str:
-    page, arcs, labels, words = laid_out(picture), dict[Arc, _Drawn](), list[str](), list[str]()
+    page, arcs, labels, words = laid_out(picture), dict[Arc, _Paths](), list[str](), list[str]()
     for row, top in zip(page.rows, page.tops, strict=True):
         for side, edge in zip(row.sides, (top, top + CLEAR + page.line), strict=True):
             labels += _side(picture, page, row, side, edge, arcs)
@@ -273,7 +260,7 @@ def _text(text: str) -> str:
 
 
 @dataclass
-class _Drawn:
+class _Paths:
     """An arc, one element though its parts stand in two rows; high and light ones are drawn first."""
 
     depth: tuple[int, float]
@@ -290,13 +277,13 @@ def _words(picture: Picture, page: Page, row: Row, y: float) -> Iterator[str]:
             yield f'<text class="number faint" x="{x:.1f}" y="{y + NUMBER + 3:.1f}">{number}</text>'
 
 
-def _side(picture: Picture, page: Page, row: Row, side: RowSide, edge: float, arcs: dict[Arc, _Drawn]) -> Iterator[str]:
+def _side(picture: Picture, page: Page, row: Row, side: RowSide, edge: float, arcs: dict[Arc, _Paths]) -> Iterator[str]:
     """Yield the labels, and add to the arcs what of them stands on this side; there words end at y = edge."""
     for number, (part, level) in enumerate(zip(side.arcs, side.levels, strict=True)):
         arc, bar = part.arc, edge + side.down * side.reaches[level - 1]
-        slots = {word: side.slots[number, word] for word in part.ends}
-        xs = {word: page.x(row.x(word, slots.get(word, MIDDLE))) for word in (part.left, part.right)}
-        drawn = arcs.setdefault(arc, _Drawn((-level, arc.weight)))
+        offsets = {word: side.slots[number, word].offset for word in part.ends}
+        xs = {word: page.x(row.x(word, offsets.get(word, 0))) for word in (part.left, part.right)}
+        drawn = arcs.setdefault(arc, _Paths((-level, arc.weight)))
         drawn.line += _line(part, xs, edge, bar, side.down)
         if part.dependent in part.ends:
             tip = f"l{-TIP_HALF:g} {side.down * TIP_LENGTH:g}h{2 * TIP_HALF:g}z"

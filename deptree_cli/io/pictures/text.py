@@ -16,20 +16,7 @@ from math import inf
 
 from deptree_cli.core.errors import counted
 from deptree_cli.io.files.streams import cells
-from deptree_cli.io.pictures.arcs import (
-    OTHER,
-    ROOT,
-    SURE,
-    TREE,
-    Arc,
-    Picture,
-    Side,
-    Unit,
-    fitted,
-    is_right_to_left,
-    levels,
-    shown_form,
-)
+from deptree_cli.io.pictures.arcs import ROOT, SURE, Arc, Picture, Side, Unit, fitted, is_right_to_left, shown_form
 
 UP, DOWN, RIGHT, LEFT = 1, 2, 4, 8
 
@@ -90,8 +77,8 @@ def table_of(picture: Picture, width: int, colour: bool) -> tuple[str, list[list
 
     Other heads go on in further lines rather than beyond the width, if anything else leaves them room.
     """
-    tree, others = picture.of_kind(TREE), defaultdict[int, list[str]](list)
-    for arc in sorted(picture.of_kind(OTHER), key=lambda arc: -arc.weight):
+    tree, others = picture.tree, defaultdict[int, list[str]](list)
+    for arc in sorted(picture.others, key=lambda arc: -arc.weight):
         others[arc.dependent].append(f"{_named(picture, arc.head)} {arc.weight:.4f}")
     digits = len(str(len(tree)))
     columns = {
@@ -105,7 +92,7 @@ def table_of(picture: Picture, width: int, colour: bool) -> tuple[str, list[list
     indent, lines = sum(cells(name) + 2 for name in heading), []
     for arc, row in zip(tree, rows, strict=True):
         styles = [FAINT, *[""] * (len(row) - 2), UNSURE if arc.weight < SURE else ""]
-        first, *more = list(_packed(others[arc.dependent], max(LEAST, width - indent))) or [""]
+        first, *more = _packed(others[arc.dependent], max(LEAST, width - indent))
         lines.append([joined(row, styles, colour) + painted(first, POSSIBLE, colour)])
         lines[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
     return painted(joined(heading, [""] * len(heading), False) + "other heads", FAINT, colour), lines
@@ -126,8 +113,7 @@ def _packed(items: Sequence[str], room: int) -> Iterator[str]:
             yield f"{line},"
             line = ""
         line = f"{line}, {item}" if line else item
-    if line:
-        yield line
+    yield line
 
 
 def aligned(columns: Iterable[tuple[str, Sequence[str]]]) -> Iterator[tuple[str, ...]]:
@@ -163,7 +149,7 @@ def to_text(picture: Picture, width: int, colour: bool = False) -> str:
     """The whole text, ending in a newline; what would be wider than `width` columns is drawn word below word."""
     heading = f"{picture.name}: {picture.full_caption}"
     # Words that the terminal may put into the order of their script would leave their arcs behind.
-    row = None if any(map(is_right_to_left, picture.forms)) else row_of(picture.forms, [picture.of_kind(TREE)], width)
+    row = None if any(map(is_right_to_left, picture.forms)) else row_of(picture.forms, [picture.tree], width)
     if row:
         names, words = table_of(picture, width, colour)
         lines = [*row.above(0), row.words, "", names, *(line for word in words for line in word)]
@@ -222,8 +208,8 @@ def row_of(forms: Sequence[str], layers: Sequence[Sequence[Arc]], width: int) ->
 
 def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
     """Arcs at the left of a column of words: the higher the farther, and those of a word joined in its line."""
-    arcs = picture.of_kind(TREE)
-    heights = levels(arcs)
+    arcs = picture.tree
+    heights = Side(arcs, UNIT).levels
     left_over = width - cells(table_of(picture, width, False)[0]) - LEAST_BESIDE
     most = max(LEAST_BESIDE, min(int(width * MOST_BESIDE), left_over))
     step = 2 if 2 * max(heights) <= most else 1

@@ -17,8 +17,6 @@ from deptree_cli.io.pictures.arcs import (
     LEAST,
     MOST_ABREAST,
     MOST_OF_WORD,
-    OTHER,
-    TREE,
     Picture,
     cells,
     chosen,
@@ -68,7 +66,7 @@ def test_the_tree_is_never_hidden(shown):
     picture, _, root = shown
     groups = [group for group in root.iter(f"{SVG}g") if group.get("class") == "arc tree"]
     ends = sorted((int(group.get("data-dependent")), int(group.get("data-head"))) for group in groups)
-    assert ends == [(arc.dependent, arc.head) for arc in picture.of_kind(TREE)]
+    assert ends == [(arc.dependent, arc.head) for arc in picture.tree]
 
 
 def test_it_says_how_many_arcs_are_hidden(shown):
@@ -86,14 +84,14 @@ def test_it_says_how_many_arcs_are_hidden(shown):
 
 def test_hidden_arcs_are_light_superfluous_or_in_a_thicket(shown):
     picture, given, _ = shown
-    marginals, others = given.marginals(), picture.of_kind(OTHER)
+    marginals, others = given.marginals(), picture.others
     distinct = np.unique(marginals[:, 1:].round(9)).size > given.n  # among equals any will do
     abreast = np.zeros(given.n + 1, dtype=int)
     for arc in others:
         assert arc.weight >= LEAST
         abreast[arc.left : arc.right] += 1
     assert abreast.max() <= MOST_ABREAST
-    for own in picture.of_kind(TREE):
+    for own in picture.tree:
         visible = [arc for arc in others if arc.dependent == own.dependent]
         assert len(visible) <= MOST_OF_WORD
         mass = own.weight + sum(arc.weight for arc in visible)
