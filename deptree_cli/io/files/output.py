@@ -254,9 +254,6 @@ class NpzOutput:
     def names(self) -> Set[str]:
         return self._zip.NameToInfo.keys()
 
-    def check(self) -> None:
-        """Raise for what may not be ended so; nothing here."""
-
     def write(self, key: str, array: NDArray[np.generic]) -> None:
         name = f"{key}.npy"
         if len(name.encode()) > _LONGEST_NAME:
@@ -274,7 +271,6 @@ class NpzOutput:
     def __exit__(self, *failure: Any) -> None:
         try:
             if failure[0] is None:
-                self.check()
                 self._zip.close()
         except BaseException:
             failure = sys.exc_info()

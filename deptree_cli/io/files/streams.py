@@ -134,11 +134,11 @@ def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
             raise DeptreeError("standard input is closed", "Name a file instead of -")
         stream: io.BufferedIOBase = sys.stdin.buffer if path == STDIN else opened.enter_context(_open(path))  # type: ignore[assignment]
         opened.callback(_reading.pop, path, None)
-        _reading[path] = cast(BinaryIO, stream)
+        source = _reading[path] = cast(BinaryIO, stream)
         with suppress(OSError, ValueError):  # no descriptor
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                opened.callback(_pipes.remove, stream)
-                _pipes.append(_reading[path])
+            if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+                opened.callback(_pipes.remove, source)
+                _pipes.append(source)
         try:
             head = stream.read(_HEAD)
             if head.startswith(_GZIP):

@@ -57,8 +57,8 @@ LABELLED, MOST_LABELS = 0.01, 3
 # So many samples of a sentence are enough to look at.
 MOST_SAMPLES = 100
 
-# The head of a word that has none.
-NO_HEAD = 0xFFFF
+# The head of a word that has none, and the labels of a sentence whose scores do not tell.
+NO_HEAD, NO_LABELS = 0xFFFF, np.empty((0, 4), dtype=np.uint16)
 
 
 class PackedSentence(NamedTuple):
@@ -86,7 +86,7 @@ class OnPage(NamedTuple):
 
     errors: float
     counted: tuple[int, float, Names]
-    packed: Callable[[], PackedSentence]
+    packed: Callable[..., PackedSentence]
 
 
 def for_page(sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool) -> OnPage:
@@ -175,9 +175,9 @@ def _samples(record: Sentence, n: int) -> Heads:
     return np.repeat(given.heads, given.times, axis=0)[:MOST_SAMPLES]
 
 
-def _labels(distribution: TreeDistribution, marginals: Float) -> Integers | None:
+def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
     if distribution.labels is None:
-        return None
+        return NO_LABELS
     heads, words = np.nonzero(marginals >= LABELLED)
     probs = np.nan_to_num(distribution.labels.probs)[heads, words]
     likeliest = np.argsort(-probs, axis=1, kind="stable")[:, :MOST_LABELS]
@@ -201,7 +201,7 @@ def _packed(
     best: Heads,
     log_scores: Float,
     marginals: Float,
-    labels: Integers | None = None,
+    labels: Integers = NO_LABELS,
     broken: Sequence[tuple[str, int]] = (),
 ) -> PackedSentence:
     own, columns, scores = np.arange(len(best)), marginals[:, 1:], log_scores[:, 1:]
@@ -212,7 +212,6 @@ def _packed(
         shown = columns >= SMALLEST_SHOWN
         shown[[tree, best], own] = True
         mask &= shown
-    labels = np.empty((0, 4)) if labels is None else labels
     arrays = {
         "lengths": np.array(len(own), "<u2"),
         "computes": np.array(computes, "u1"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, groupby
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,8 +34,7 @@ _BOM = "\ufeff"
 _CONLLU = re.compile(rb"(\xef\xbb\xbf)?\s*(#|1(-\d+)?\t)")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A syntactic word; a column that says nothing is ``_``."""
 
     form: str
@@ -46,8 +45,7 @@ class Word:
     space_after: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """What a splitter finds in running text; `words` of a multiword token such as `del`: the forms of its words."""
 
     form: str
@@ -55,8 +53,7 @@ class Token:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence with at least one word; `conllu` is as read, or has open HEADs if it was cut from running text."""
 
     sent_id: str
@@ -238,8 +235,7 @@ PARSERS: Register[Parser] = Register(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A sentence with its scores: `of_arcs` in the shape of the parser's preset, `of_labels` with one axis more."""
 
     sentence: Sentence

@@ -136,7 +136,6 @@ MOST_IN_ROWS = 12
 LONGEST_NAME = 14
 
 
-@dataclass(frozen=True)
 class Page:
     """Rows with their places: `tops` is where the arcs above each row's words end.
 
@@ -145,14 +144,20 @@ class Page:
     drawing is scaled. `mirrored`: x counts from the right, for words written from right to left.
     """
 
-    rows: Sequence[Row]
-    tops: Sequence[float]
-    line: int
-    width: float
-    height: float
-    shown: float
-    indent: float
-    mirrored: bool
+    def __init__(self, picture: Picture, rows: Sequence[Row], any_size: bool = False) -> None:
+        self.rows, self.line = rows, LINE_OF_NUMBERED if len(rows) > 1 else LINE
+        heights = [row.height + 2 * CLEAR + self.line + BETWEEN_ROWS for row in rows]
+        starts = accumulate(heights[:-1], initial=float(MARGIN))
+        self.tops = [start + row.sides[0].height for start, row in zip(starts, rows, strict=True)]
+        height = sum(heights) - BETWEEN_ROWS + 2 * MARGIN + NOTE * bool(picture.hidden_note)
+        left = [part for row in rows for side in row.sides for part in side.arcs if part.leaves]
+        names = [(part.leaves, ems(beyond(picture, part)) * LABEL + BESIDE + EDGE) for part in left]
+        before, behind = (max((size for at, size in names if at == leaves), default=0.0) for leaves in (-1, 1))
+        width = MARGIN + before + max(row.width for row in rows) + behind + MARGIN
+        width = max(width, ems(picture.hidden_note) * LABEL + 2 * MARGIN)
+        self.width, self.height, self.indent = float(round(width)), float(round(height)), MARGIN + before
+        self.shown = 1.0 if any_size else min(1.0, LARGEST / max(width, height))
+        self.mirrored = 2 * sum(map(is_right_to_left, picture.forms)) > len(picture.forms)
 
     def x(self, x: float) -> float:
         return self.width - self.indent - x if self.mirrored else self.indent + x
@@ -162,30 +167,14 @@ def laid_out(picture: Picture) -> Page:
     above, below = picture.tree, picture.others
     whole = Row(picture.forms, above, below, 1, len(picture.forms))
     if whole.width <= ONE_ROW:
-        return _page(picture, [whole])
+        return Page(picture, [whole])
     if len(below) > MOST_IN_ROWS * len(picture.forms):
-        return _page(picture, [whole], any_size=True)
+        return Page(picture, [whole], any_size=True)
     for room in ROOMS:
-        page = _page(picture, rows_of(picture.forms, above, below, room))
+        page = Page(picture, rows_of(picture.forms, above, below, room))
         if page.height <= PORTRAIT * page.width:
             break
     return page
-
-
-def _page(picture: Picture, rows: Sequence[Row], any_size: bool = False) -> Page:
-    line = LINE_OF_NUMBERED if len(rows) > 1 else LINE
-    heights = [row.height + 2 * CLEAR + line + BETWEEN_ROWS for row in rows]
-    starts = accumulate(heights[:-1], initial=float(MARGIN))
-    tops = [start + row.sides[0].height for start, row in zip(starts, rows, strict=True)]
-    height = sum(heights) - BETWEEN_ROWS + 2 * MARGIN + NOTE * bool(picture.hidden_note)
-    left = [part for row in rows for side in row.sides for part in side.arcs if part.leaves]
-    names = [(part.leaves, ems(beyond(picture, part)) * LABEL + BESIDE + EDGE) for part in left]
-    before, behind = (max((size for at, size in names if at == leaves), default=0.0) for leaves in (-1, 1))
-    width = MARGIN + before + max(row.width for row in rows) + behind + MARGIN
-    width = max(width, ems(picture.hidden_note) * LABEL + 2 * MARGIN)
-    shown = 1.0 if any_size else min(1.0, LARGEST / max(width, height))
-    mirrored = 2 * sum(map(is_right_to_left, picture.forms)) > len(picture.forms)
-    return Page(rows, tops, line, float(round(width)), float(round(height)), shown, MARGIN + before, mirrored)
 
 
 def beyond(picture: Picture, part: Part) -> str:

@@ -72,11 +72,6 @@ class SentenceArrays(NpzOutput):
             raise DeptreeError(problem, _OTHERWISE, sent_id=key)
         super().write(f"{key}.{beside}" if beside else key, array)
 
-    def check(self) -> None:
-        if self.names == {f"{key}.npy" for key in BATCH}:
-            problem = "an .npz of two sentences called scores and lengths would be read as a padded batch"
-            raise DeptreeError(problem, _OTHERWISE)
-
 
 @contextmanager
 def open_npz(file: Input) -> Iterator[Archive]:
@@ -150,3 +145,6 @@ class Archive(Entries):
 def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     with SentenceArrays(path, meta.signature) as out:
         yield lambda sent_id, scores, forms=None, beside="": out.write(sent_id, scores, beside)
+        if out.names == {f"{key}.npy" for key in BATCH}:
+            problem = "an .npz of two sentences called scores and lengths would be read as a padded batch"
+            raise DeptreeError(problem, _OTHERWISE)
