@@ -50,12 +50,10 @@ def encoder_of(name: str | None, output: str | None, names: Sequence[str | Encod
         return next(each for each in encoders(names) if each.name == (name or usual))
     known = list(encoders(names, others=True))
     found = next((each for each in known if suffix in each.suffixes), None)
-    if name is not None:
-        if found is not None and found.name != name:
-            remedy = "Remove one, or name a file with another suffix"
-            raise DeptreeError(
-                f"{suffix} is the suffix of {found.name}, but the format is {name}", remedy, place=output or ""
-            )
+    if name and found and found.name != name:
+        problem = f"{suffix} is the suffix of {found.name}, but the format is {name}"
+        raise DeptreeError(problem, "Remove one, or name a file with another suffix", place=output or "")
+    if name:
         return next(each for each in known if each.name == name)
     if found is None:
         suffixes = ", ".join(suffix for each in known for suffix in each.suffixes)

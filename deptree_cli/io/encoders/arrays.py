@@ -67,26 +67,20 @@ def _open_arrays(container: Container, path: str | None, page: Page) -> Iterator
 
 @contextmanager
 def _open_scores(container: Container, path: str | None, page: Page) -> Iterator[Write]:
+    """Raise if a reader would take the scores for others, or could not tell the sentences apart."""
     assert container.write is not None
     header, meta = page.header is not False, Meta.of(page.signature)
-    _check_kept(container, path, header, meta, page.about is LAYOUT_ASKED)
-    with container.write(path, meta, header) as add:
-        yield lambda scores: add(*scores)
-
-
-def _check_kept(container: Container, path: str | None, header: bool, meta: Meta, asked: bool) -> None:
-    """Raise if a reader would take the scores for others, or could not tell the sentences apart."""
     if not container.named and not meta.ordered:
         problem = "the order of the sentences is not known, and the output keeps no names"
         remedy = "Choose another container, or give the sentences with --conllu FILE"
         raise DeptreeError(problem, remedy, place=path or "")
-    if container.keeps_meta(header):
-        return
-    bare = container.keeps_meta(True)  # the user left out the header, and so knows that it is not there
-    needed = meta.space_to_read() + ([] if asked or bare else meta.layout_to_read())
-    if needed:
+    bare = container.keeps_meta(True)  # then the user left out the header, and so knows that it is not there
+    needed = meta.space_to_read() + ([] if page.about is LAYOUT_ASKED or bare else meta.layout_to_read())
+    if needed and not container.keeps_meta(header):
         what = container.suffixes[0] + " without its header" * bare
         problem = f"a {what} cannot store that these scores are read with {' '.join(needed)}"
         keeping = [each.suffixes[0] for each in written(others=True) if each.keeps_meta(True)]
         remedy = "Leave out --no-header" if bare else f"Write {', '.join(keeping[:-1])} or {keeping[-1]}"
         raise DeptreeError(problem, remedy, place=path or "")
+    with container.write(path, meta, header) as add:
+        yield lambda scores: add(*scores)

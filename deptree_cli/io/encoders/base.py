@@ -163,14 +163,13 @@ def _tsv(path: str | None, page: Page) -> Iterator[Write]:
         columns = page.sheet.columns
         before = ((f"# {page.signature}\n" if page.header else "") + "\t".join(columns) + "\n").encode()
 
-        def line_of(row: Row) -> bytes:
-            return ("\t".join(_cell(name, row.get(name)) for name in columns) + "\n").encode()
-
         def write(rows: Iterable[Row] | bytes) -> None:
             nonlocal before
-            lines = [rows] if isinstance(rows, bytes) else map(line_of, rows)
-            for line in lines:
-                out.write(before + line)
+            if not isinstance(rows, bytes):
+                lines = ("\t".join(_cell(name, row.get(name)) for name in columns) + "\n" for row in rows)
+                rows = "".join(lines).encode()
+            if rows:
+                out.write(before + rows)
                 before = b""
 
         yield write

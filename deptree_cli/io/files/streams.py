@@ -12,12 +12,11 @@ import tempfile
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from select import select
-from typing import BinaryIO, TextIO, TypeVar, cast
+from typing import BinaryIO, NamedTuple, TextIO, TypeVar, cast
 
 from deptree_cli.core.errors import DeptreeError, nearest, readable
 from deptree_cli.core.undo import undone_at_once
@@ -39,8 +38,7 @@ _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """An open file: `stream` stands at its start, `head` shows its first bytes, `place` is its name in messages."""
 
     stream: BinaryIO
@@ -86,22 +84,19 @@ def is_at_hand() -> bool:
 def at_hand(items: Iterator[Item], most: int) -> Iterator[list[Item]]:
     """What is read from files, so many items at a time as can be had without waiting; whatever reading raises comes
     behind the items in front of it."""
-    while True:
-        found: list[Item] = []
-        failure: Exception | None = None
-        try:
-            for item in items:
-                found.append(item)
-                if len(found) == most or not is_at_hand():
-                    break
-        except Exception as error:
-            failure = error
+    found: list[Item] = []
+    try:
+        for item in items:
+            found.append(item)
+            if len(found) == most or not is_at_hand():
+                yield found
+                found = []
+    except Exception:
         if found:
             yield found
-        if failure is not None:
-            raise failure
-        if not found:
-            return
+        raise
+    if found:
+        yield found
 
 
 class _Rewound(io.RawIOBase):
@@ -126,9 +121,9 @@ def place_of(path: str) -> str:
 
 
 @contextmanager
-def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
+def open_input(path: str, may_be_empty: bool = False, place: str = "") -> Iterator[Input]:
     """Open a file for reading; `-` is standard input. `may_be_empty`: white space alone means something there."""
-    place = place_of(path)
+    place = place or place_of(path)
     with ExitStack() as opened:
         if path == STDIN and sys.stdin is None:
             raise DeptreeError("standard input is closed", "Name a file instead of -")
@@ -250,17 +245,14 @@ def copied(stream: BinaryIO) -> Iterator[str]:
             remove()
 
 
-@dataclass(frozen=True)
-class Reread:
+class Reread(NamedTuple):
     """The path of a file, or of a copy of what came through a pipe, and what messages call it."""
 
     path: str
     place: str
 
-    @contextmanager
-    def opened(self) -> Iterator[Input]:
-        with open_input(self.path) as file:
-            yield replace(file, place=self.place)
+    def opened(self) -> AbstractContextManager[Input]:
+        return open_input(self.path, place=self.place)
 
 
 @contextmanager

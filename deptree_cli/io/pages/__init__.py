@@ -272,8 +272,7 @@ class MostDoubtful:
             heapreplace(self._kept, (*rank, sentence.packed()))
 
     def __iter__(self) -> Iterator[PackedSentence]:
-        for _, _, sentence in sorted(self._kept, key=lambda each: -each[1]):
-            yield sentence
+        return (sentence for *_, sentence in sorted(self._kept, key=lambda each: -each[1]))
 
 
 def to_html(report: Report, signature: str, sentences: MostDoubtful) -> bytes:
