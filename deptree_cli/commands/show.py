@@ -13,12 +13,10 @@ from deptree_cli.cli.run import ALONE, Job, Run
 from deptree_cli.cli.score_options import WANTED, Scores, chosen_sentence
 from deptree_cli.cli.write import Out
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.errors import counted
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.pictures.arcs import ENOUGH, Picture, picture_of, shown_form
-from deptree_cli.io.pictures.notebook import labels_of
+from deptree_cli.io.pictures.notebook import forms_of, labels_of, tree_of
 from deptree_cli.io.scores.records import ScoredSentence
 
 
@@ -58,26 +56,12 @@ class Drawn(NamedTuple):
 def draw_arcs(size: int | None, above: float | None, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
     """A sentence as a picture, of its marginals or of `size` samples."""
     distribution, block = sentence.distribution, sentence.record.block
-    tree, caption = _tree_of(distribution, block)
+    tree, caption = tree_of(distribution, block)
     samples = SAMPLERS.get("auto").draw(distribution, size, rng) if size else None
     if size:
         caption += f"; {counted(size, 'sample')}"
-    forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
-    labels, marginals = _labels(sentence, distribution), distribution.marginals()
+    forms, labels, marginals = forms_of(distribution, block), _labels(sentence, distribution), distribution.marginals()
     return Drawn(picture_of(sentence.id, forms, marginals, tree, labels, caption, above, samples))
-
-
-def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int], str]:
-    heads = [head for head in block.heads if head is not None] if block else []
-    whose = "tree of the CoNLL-U"
-    if len(heads) < distribution.n:
-        heads, whose = maximum_tree(distribution).tolist(), "most probable tree"
-    tree = np.array([heads])
-    if not distribution.space.contains(tree)[0]:
-        return heads, "heads of the CoNLL-U, which are not a tree here"
-    if not np.isfinite(distribution.log_weights(tree)[0]):
-        return heads, f"{whose}, impossible by these scores"
-    return heads, f"{whose}, probability {np.exp(distribution.tree_log_probs(tree)[0]):.4g}"
 
 
 def _labels(sentence: ScoredSentence, distribution: ArcFactored) -> dict[tuple[int, int], str]:

@@ -93,7 +93,7 @@ class Output:
 
     def __enter__(self) -> Self:
         try:
-            self._file = _stdout() if self._path is None else self._opened(self._path)
+            self._file = self._opened()
             # Without a name or a date: the same bytes for the same bytes.
             self._stream = gzip.GzipFile("", "wb", 6, self._file, mtime=0) if is_packed(self._path) else self._file
         except OSError as error:
@@ -103,11 +103,15 @@ class Output:
             raise DeptreeError(f"a terminal cannot show {self._no_text}", "Name a file with -o, or redirect: > FILE")
         return self
 
-    def _opened(self, path: str) -> BinaryIO:
-        if _written_directly(path):
-            return Path(path).open("wb")
+    def _opened(self) -> BinaryIO:
+        if self._path is None:
+            if sys.stdout is None:
+                raise DeptreeError("standard output is closed", "Name a file with -o")
+            return sys.stdout.buffer
+        if _written_directly(self._path):
+            return Path(self._path).open("wb")
         # A link stays a link: what it leads to is replaced.
-        target = Path(os.path.realpath(path))
+        target = Path(os.path.realpath(self._path))
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         part = target.with_name(f".deptree-{secrets.token_hex(8)}.part")
@@ -177,12 +181,6 @@ class Output:
         if self._rename is not None:
             self._rename[0].unlink(missing_ok=True)
         self._forget()
-
-
-def _stdout() -> BinaryIO:
-    if sys.stdout is None:
-        raise DeptreeError("standard output is closed", "Name a file with -o")
-    return sys.stdout.buffer
 
 
 def is_packed(path: str | None) -> bool:

@@ -67,10 +67,9 @@ def share_of(paths: Sequence[str]) -> Callable[[], float | None]:
 
 def check_readable(paths: Sequence[str]) -> None:
     """Raise for a file that cannot be opened: before the results of those in front of it are written."""
-    for path in paths:
-        if is_rereadable(path):
-            with open_input(path):
-                pass
+    for path in filter(is_rereadable, paths):
+        with open_input(path):
+            pass
 
 
 def is_at_hand() -> bool:

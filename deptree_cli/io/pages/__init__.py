@@ -92,12 +92,10 @@ class OnPage(NamedTuple):
 def for_page(sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool) -> OnPage:
     """Return a sentence for the page, which counts what its tree breaks of the constraints."""
     distribution, record = sentence.distribution, sentence.record
-    best, marginals, entropies = maximum_tree(distribution), distribution.marginals(), [distribution.entropy()]
-    arrays = best[None], distribution.log_scores[None], marginals[None]
+    best, marginals = maximum_tree(distribution), distribution.marginals()
+    arrays = best[None], distribution.log_scores[None], marginals[None], np.array([distribution.entropy()])
     masses = np.ones(1) if distribution.space.projective else np.exp(log_projective_masses(distribution))
-    (found,) = _on_page(
-        distribution.space, [record], has_gold, *arrays, np.array(entropies), distribution.log_probs, masses
-    )
+    (found,) = _on_page(distribution.space, [record], has_gold, *arrays, distribution.log_probs, masses)
     pack = partial(found.packed, labels=_labels(distribution, marginals))
     if constraints is None:
         return found._replace(packed=pack)
@@ -137,12 +135,9 @@ def _on_page(
     log_probs: Callable[[Heads], Float],
     masses: Float,
 ) -> Iterator[OnPage]:
-    """b sentences of n words, as yet without labels and broken rules.
+    """b sentences of n words, as yet without labels and broken rules; the most probable trees are `best`, (b, n) heads.
 
-    Args:
-        best: the heads of the most probable trees, (b, n).
-        log_scores, marginals: (b, n+1, n+1).
-        log_probs: returns (b,) of (b, n) heads.
+    Log-scores and marginals are (b, n+1, n+1); `log_probs` returns (b,) of (b, n) heads.
     """
     n = best.shape[1]
     blocks = [_block(record, n) for record in records]

@@ -121,13 +121,10 @@ class Stanza:
 
     def split(self, text: str) -> Iterable[list[Token]]:
         for sentence in self._pipeline.process(text, processors=["tokenize", "mwt"]).sentences:
+            forms = [tuple(word.text for word in token.words) for token in sentence.tokens]
             yield [
-                Token(
-                    token.text,
-                    spaced(text, token.end_char),
-                    tuple(word.text for word in token.words) if len(token.words) > 1 else (),
-                )
-                for token in sentence.tokens
+                Token(token.text, spaced(text, token.end_char), words if len(words) > 1 else ())
+                for token, words in zip(sentence.tokens, forms, strict=True)
             ]
 
     def scores(self, batch: list[list[Word]], labelled: bool) -> list[Scores]:

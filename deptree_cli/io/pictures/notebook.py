@@ -12,12 +12,26 @@ from deptree_cli.io.pictures.svg import to_svg
 
 
 def draw(distribution: ArcFactored, block: Block | None = None) -> str:
-    """Return an SVG; without a block the words are their numbers."""
-    tree = maximum_tree(distribution)
-    forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
-    caption = f"most probable tree, probability {np.exp(distribution.tree_log_probs(tree[None])[0]):.4g}"
-    labels = labels_of(distribution)
-    return to_svg(picture_of(distribution.id, forms, distribution.marginals(), tree.tolist(), labels, caption))
+    """Return an SVG of the most probable tree; without a block the words are their numbers."""
+    (tree, caption), labels, forms = tree_of(distribution, None), labels_of(distribution), forms_of(distribution, block)
+    return to_svg(picture_of(distribution.id, forms, distribution.marginals(), tree, labels, caption))
+
+
+def forms_of(distribution: ArcFactored, block: Block | None) -> list[str]:
+    return block.column("form") if block else [str(word) for word in range(1, distribution.n + 1)]
+
+
+def tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int], str]:
+    heads = [head for head in block.heads if head is not None] if block else []
+    whose = "tree of the CoNLL-U"
+    if len(heads) < distribution.n:
+        heads, whose = maximum_tree(distribution).tolist(), "most probable tree"
+    tree = np.array([heads])
+    if not distribution.space.contains(tree)[0]:
+        return heads, "heads of the CoNLL-U, which are not a tree here"
+    if not np.isfinite(distribution.log_weights(tree)[0]):
+        return heads, f"{whose}, impossible by these scores"
+    return heads, f"{whose}, probability {np.exp(distribution.tree_log_probs(tree)[0]):.4g}"
 
 
 def labels_of(distribution: ArcFactored) -> dict[tuple[int, int], str]:

@@ -48,14 +48,6 @@ class Part(NamedTuple):
         return [self.left] * (self.leaves >= 0) + [self.right] * (self.leaves <= 0)
 
 
-def parts(arcs: Sequence[Arc], first: int, last: int) -> Iterator[Part]:
-    for arc in arcs:
-        begins, ends = first <= arc.left <= last, first <= arc.right <= last
-        if begins or ends:
-            left, right = arc.left if begins else first - 1, arc.right if ends else last + 1
-            yield Part(arc, arc.head, arc.dependent, arc.tag, left, right, begins - ends)
-
-
 UNIT = Unit(lambda text: ems(text) * LABEL, SLOT, GAP, (CORNER, CORNER))
 
 
@@ -63,7 +55,13 @@ class RowSide(Side):
     """The arcs above (`down` -1) or below (1) the words of a row; `reaches`: how far from these bars of a level are."""
 
     def __init__(self, arcs: Sequence[Arc], first: int, last: int, down: int) -> None:
-        super().__init__([*parts(arcs, first, last)], UNIT)
+        parts = []
+        for arc in arcs:
+            begins, ends = first <= arc.left <= last, first <= arc.right <= last
+            if begins or ends:
+                left, right = arc.left if begins else first - 1, arc.right if ends else last + 1
+                parts.append(Part(arc, arc.head, arc.dependent, arc.tag, left, right, begins - ends))
+        super().__init__(parts, UNIT)
         self.down = down
         bars = [(part, level) for part, level in zip(self.arcs, self.levels, strict=True) if part.head]
         tagged = {level for part, level in bars if part.tag and not part.leaves}
@@ -92,12 +90,11 @@ class Row:
 
 def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], room: float) -> list[Row]:
     """Return the words in several rows of at most `room`, as few as that takes, about equally long."""
-    n = len(forms)
     # What the words take beside each other; arcs that leave a row ask for less, so that this is rather too much.
     places = np.array([ems(form) * WORD for form in forms]) + GAP
     wanted = max(2, int(np.ceil(places.sum() / room)))
     # One word may be wider than the room by itself, where half the sentence hangs on it.
-    most = min(n, wanted + MOST_MORE_ROWS)
+    most = min(len(forms), wanted + MOST_MORE_ROWS)
     for count in range(wanted, most + 1):
         ends = np.cumsum(places)
         breaks = [int(np.searchsorted(ends - places / 2, ends[-1] * row / count)) for row in range(count + 1)]
@@ -166,10 +163,8 @@ class Page:
 def laid_out(picture: Picture) -> Page:
     above, below = picture.tree, picture.others
     whole = Row(picture.forms, above, below, 1, len(picture.forms))
-    if whole.width <= ONE_ROW:
-        return Page(picture, [whole])
-    if len(below) > MOST_IN_ROWS * len(picture.forms):
-        return Page(picture, [whole], any_size=True)
+    if whole.width <= ONE_ROW or len(below) > MOST_IN_ROWS * len(picture.forms):
+        return Page(picture, [whole], any_size=whole.width > ONE_ROW)
     for room in ROOMS:
         page = Page(picture, rows_of(picture.forms, above, below, room))
         if page.height <= PORTRAIT * page.width:
@@ -189,7 +184,6 @@ def beyond(picture: Picture, part: Part) -> str:
 NUMBER = 9  # the font size of the numbers below words
 TIP_LENGTH, TIP_HALF = 7, 3.2
 
-_DARK = "@media (prefers-color-scheme:dark){{{}}}"
 _FONTS = '"Noto Sans","Segoe UI","Helvetica Neue",Arial,"DejaVu Sans","Noto Sans CJK SC","Noto Sans Arabic",sans-serif'
 
 
@@ -209,7 +203,7 @@ STYLE = "\n".join(
         ".deptree .line{fill:none;stroke:currentColor;stroke-width:1.5}",
         ".deptree .thread{fill:none;stroke:currentColor;stroke-width:.5;opacity:.5}",
         _colours("#fff", "#1f2328", "#0b5cad", "#c2410c", "#59636e"),
-        _DARK.format(_colours("#15191f", "#e6edf3", "#6cb6ff", "#ff9b57", "#9198a1")),
+        f"@media (prefers-color-scheme:dark){{{_colours('#15191f', '#e6edf3', '#6cb6ff', '#ff9b57', '#9198a1')}}}",
     ]
 )
 

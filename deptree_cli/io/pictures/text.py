@@ -133,7 +133,8 @@ def painted(text: str, style: str, colour: bool) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if colour and style and text else text
 
 
-GAP = 2
+Layers = Sequence[Sequence[Arc]]
+
 IMPROBABLE = 0.5
 
 # Beside the words arcs get this share of the terminal's width at most, and what the table leaves, but so many columns
@@ -158,7 +159,7 @@ def to_text(picture: Picture, width: int, colour: bool = False) -> str:
     return "".join(f"{line.rstrip()}\n" for line in [heading, "", *lines])
 
 
-UNIT = Unit(cells, 1, GAP, (2, -inf))
+UNIT = Unit(cells, slot=1, gap=2, corners=(2, -inf))
 
 
 class Row:
@@ -199,7 +200,7 @@ class Row:
         return [line.translate(_TURNED) for line in reversed(self.above(number))]
 
 
-def row_of(forms: Sequence[str], layers: Sequence[Sequence[Arc]], width: int) -> Row | None:
+def row_of(forms: Sequence[str], layers: Layers, width: int) -> Row | None:
     """Return the words with their arcs in layers, without room for labels if need be; None if they are too wide."""
     found = [Side(arcs, UNIT) for arcs in layers]
     rows = (Row(forms, found, labelled) for labelled in (True, False))
@@ -239,11 +240,6 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
 # What a terminal is told of each annotation in turn: red, green, yellow, blue, magenta, cyan.
 COLOURS = ("31", "32", "33", "34", "35", "36")
 
-ELLIPSIS = "…"
-
-# How many words beside the ends of arcs are shown of a sentence that is too wide.
-AROUND = (1, 0)
-
 
 @dataclass(frozen=True)
 class DifferencePicture:
@@ -254,9 +250,6 @@ class DifferencePicture:
     words: Sequence[int]
     names: Sequence[str]
     arcs: Sequence[Sequence[Arc | None]]
-
-    def form(self, word: int) -> str:
-        return self.forms[word - 1] if word else ROOT
 
 
 def differences_to_text(picture: DifferencePicture | None, width: int, colour: bool = False) -> str:
@@ -275,9 +268,8 @@ def differences_to_text(picture: DifferencePicture | None, width: int, colour: b
 def _drawn(forms: Sequence[str], arcs: Sequence[Sequence[Arc | None]], width: int, colour: bool) -> Iterator[str]:
     """Arcs over and under the sentence, two of each word, and an empty line; fewer words at a time if too wide."""
     layers = [[arc for arc in side if arc is not None] for side in zip(*arcs, strict=True)]
-    rows = (row_of(*excerpt, width) for excerpt in _excerpts(forms, layers))
-    row = next((row for row in rows if row is not None), None)
-    if row is not None:
+    row = next(filter(None, (row_of(*excerpt, width) for excerpt in _excerpts(forms, layers))), None)
+    if row:
         yield from (painted(line.rstrip(), COLOURS[0], colour) for line in row.above(0))
         yield row.words
         yield from (painted(line.rstrip(), COLOURS[1], colour) for line in row.below(1))
@@ -288,21 +280,19 @@ def _drawn(forms: Sequence[str], arcs: Sequence[Sequence[Arc | None]], width: in
             yield from _drawn(forms, part, width, colour)
 
 
-def _excerpts(
-    forms: Sequence[str], layers: Sequence[Sequence[Arc]]
-) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Arc]]]]:
+def _excerpts(forms: Sequence[str], layers: Layers) -> Iterator[tuple[Sequence[str], Layers]]:
     """The sentence with its arcs, then what is around their ends, ever less of it."""
     yield forms, layers
     ends = {end for arcs in layers for arc in arcs for end in arc.ends}
-    for around in AROUND:
+    for around in (1, 0):
         kept = {word for end in ends for word in range(end - around, end + around + 1) if 1 <= word <= len(forms)}
         shown, numbers = list[str](), {0: 0}
         for word, form in enumerate(forms, 1):
             if word in kept:
                 shown.append(form)
                 numbers[word] = len(shown)
-            elif shown[-1:] != [ELLIPSIS]:
-                shown.append(ELLIPSIS)
+            elif shown[-1:] != ["…"]:
+                shown.append("…")
         yield shown, [[replace(arc, head=numbers[arc.head], dependent=numbers[arc.dependent]) for arc in arcs]
                       for arcs in layers]  # fmt: skip
 
@@ -312,7 +302,7 @@ def _table(picture: DifferencePicture, colour: bool) -> Iterator[str]:
     digits = max(map(len, map(str, picture.words)))
     columns = [
         ("", [f"{word:>{digits}}" for word in picture.words]),
-        ("word", [picture.form(word) for word in picture.words]),
+        ("word", [picture.forms[word - 1] for word in picture.words]),
     ]
     for name, arcs in zip(picture.names, picture.arcs, strict=True):
         columns.append((name, [_answer(picture, arc) for arc in arcs]))
@@ -329,5 +319,5 @@ def _answer(picture: DifferencePicture, arc: Arc | None) -> str:
     if not arc.head:
         return arc.tag if arc.label in ("", ROOT.lower()) else f"{arc.tag} ← {ROOT}"
     short = f"{arc.tag} ← {arc.head}".strip()
-    head = picture.form(arc.head)
+    head = picture.forms[arc.head - 1]
     return f"{short} {head}" if cells(f"{short} {head}") <= WIDEST else short
