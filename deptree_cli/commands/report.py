@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -12,9 +13,10 @@ from deptree_cli.cli.rule_options import rules
 from deptree_cli.cli.run import Fold, Job, Run, layout_doubts
 from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.write import Out
-from deptree_cli.core.errors import counted, printable
-from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages import OnPage, Report, for_page, for_page_of_many
+from deptree_cli.core.errors import DeptreeError, counted, printable
+from deptree_cli.io.encoders.base import Encoder, Page, Write
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.pages import MostDoubtful, OnPage, Report, for_page, for_page_of_many, to_html
 from deptree_cli.io.rules.reading import Names
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -65,8 +67,23 @@ def report(
         from deptree_cli.io.trees import read_trees  # few reports have samples
 
         source = scores.with_samples(read_trees(samples), run)
-    job = Job("report", source, run, Out(formats=(HTML,)), about=about)
+    html = Encoder("html", (".html", ".htm"), _unchanged, _page)
+    job = Job("report", source, run, Out(formats=(html,)), about=about)
     return job.write(ForPage(asked, has_gold), folds=[Doubts(top, asked)])
+
+
+def _unchanged(found: OnPage, _: object) -> OnPage:
+    return found
+
+
+@contextmanager
+def _page(path: str | None, page: Page) -> Iterator[Write]:
+    with Output(path, "a page") as out:
+        sentences = MostDoubtful(page.about.top)
+        yield sentences.add
+        if not sentences.total:
+            raise DeptreeError("there are no sentences to show", "Check the file")
+        out.write(to_html(page.about, page.signature, sentences))
 
 
 @dataclass(frozen=True)
@@ -91,9 +108,7 @@ class Doubts(Fold[tuple[int, float, Names]]):
 
     def __init__(self, top: int, rules: Constraints | None) -> None:
         self._top, self._rules = top, rules
-        self._sentences = self._words = 0
-        self._errors = 0.0
-        self._names = Names()
+        self._sentences, self._words, self._errors, self._names = 0, 0, 0.0, Names()
 
     def add(self, counts: tuple[int, float, Names]) -> None:
         words, errors, names = counts

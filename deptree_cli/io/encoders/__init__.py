@@ -3,7 +3,7 @@
 A result is a mapping, which is a row of named values, or a list of these; or it offers what it can be under these
 names: `to_conllu(style)`, `to_jsonl()`, `to_tsv()` (lines, their cells in the order of the columns), `to_pharaoh()`,
 `rows()`; `arrays()`, each a (name, array, what it is beside the array of that name); `scores()`, which returns
-`SentenceScores`; `picture`; `for_page()`, for a page.
+`SentenceScores`; `picture`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,8 @@ def encoders(names: Sequence[str | Encoder], others: bool = False) -> Iterator[E
 def encoder_of(name: str | None, output: str | None, names: Sequence[str | Encoder], usual: str) -> Encoder:
     """Return the encoder of that name, else the one that the suffix of an output asks for, else the usual one.
 
-    A .gz behind the suffix compresses and changes nothing else; a name without a suffix asks for nothing.
-
-    Args:
-        names: of those that there is a choice of, or they themselves.
+    A .gz behind the suffix compresses and changes nothing else; a name without a suffix asks for nothing. `names` are
+    of those that there is a choice of, or they themselves.
     """
     suffix = suffix_of(output)
     if not suffix:

@@ -37,20 +37,18 @@ def written(others: bool = False) -> Iterator[Container]:
 
 def of_arrays(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder for each container that holds arrays under the names of sentences."""
+    encode = partial(by_method, "arrays")
     for each in written(others):
         if each.holds_arrays:
-            yield Encoder(
-                each.name, each.suffixes, partial(by_method, "arrays"), partial(_open_arrays, each), header=False
-            )
+            yield Encoder(each.name, each.suffixes, encode, partial(_open_arrays, each), header=False)
 
 
 def of_scores(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder of scores for each container, text first."""
+    encode = partial(by_method, "scores")
     for each in sorted(written(others), key=lambda each: each.holds_arrays):
         header = each.keeps_meta(True) != each.keeps_meta(False)
-        yield Encoder(
-            each.name, each.suffixes, partial(by_method, "scores"), partial(_open_scores, each), header=header
-        )
+        yield Encoder(each.name, each.suffixes, encode, partial(_open_scores, each), header=header)
 
 
 @contextmanager

@@ -26,12 +26,9 @@ Write = Callable[[Any], object]
 
 
 class Sheet(NamedTuple):
-    """How rows are laid out.
+    """How rows are laid out: the columns of TSV and of a table (JSON has whatever a row has), and a table's title.
 
-    Attributes:
-        columns: of TSV and of a table; JSON has whatever a row has.
-        title: of a table.
-        headings: of a table, by the names of its columns; without them it has the columns that are filled anywhere.
+    A table's headings are by the names of its columns; without them it has the columns that are filled anywhere.
     """
 
     columns: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""Results as pictures: those that have a `picture` of arcs in SVG, TeX and text; sentences as a page in HTML."""
+"""Results that have a `picture` of arcs, in SVG, TeX and text."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Write
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import screen_of
 from deptree_cli.io.pictures.text import to_text
-
-
-def _itself(result: Any, _: Any) -> Any:
-    return result
 
 
 def _picture(result: Any, _: Any) -> Any:
@@ -28,18 +23,6 @@ def _drawing(draw: str, path: str | None, page: Page) -> Iterator[Write]:
 
     with Output(path) as out:
         yield lambda picture: out.write(getattr(svg, draw)(picture, page.signature).encode())
-
-
-@contextmanager
-def _html(path: str | None, page: Page) -> Iterator[Write]:
-    from deptree_cli.io.pages import MostDoubtful, to_html
-
-    with Output(path, "a page") as out:
-        sentences = MostDoubtful(page.about.top)
-        yield sentences.add
-        if not sentences.total:
-            raise DeptreeError("there are no sentences to show", "Check the file")
-        out.write(to_html(page.about, page.signature, sentences))
 
 
 def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
@@ -56,6 +39,5 @@ def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
 TEXT = as_text(to_text)
 SVG = Encoder("svg", (".svg",), _picture, partial(_drawing, "to_svg"))
 TEX = Encoder("tex", (".tex",), _picture, partial(_drawing, "to_tikz"))
-HTML = Encoder("html", (".html", ".htm"), _itself, _html)
 
-PICTURES = (TEXT, SVG, TEX, HTML)
+PICTURES = (TEXT, SVG, TEX)

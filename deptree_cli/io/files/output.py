@@ -38,7 +38,6 @@ ARRAYS = "arrays"
 
 # A fixed date, so that the same results are the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
-_UNIX = 3
 _LONGEST_NAME = 0xFFFF
 
 Opened = TypeVar("Opened")
@@ -263,7 +262,7 @@ class NpzOutput:
         if entry.filename != name:  # zipfile ends it at a NUL
             raise DeptreeError("an .npz cannot hold this name", "Rename it", sent_id=key)
         entry.compress_type = self._method
-        entry.create_system = _UNIX
+        entry.create_system = 3  # Unix
         self._zip.writestr(entry, npy_of(array))
 
     def __exit__(self, *failure: Any) -> None:

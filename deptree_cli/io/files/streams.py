@@ -102,8 +102,7 @@ class _Rewound(io.RawIOBase):
     """A stream that cannot seek, with the bytes that were read to recognise it put back in front."""
 
     def __init__(self, head: bytes, rest: io.BufferedIOBase) -> None:
-        self._head = head
-        self._rest = rest
+        self._head, self._rest = head, rest
 
     def readable(self) -> bool:
         return True
@@ -294,10 +293,9 @@ def width_of(stream: TextIO) -> int:
 
     Anything but a positive number is not a width.
     """
-    found = 0
     with suppress(ValueError):
-        found = int(os.environ.get("COLUMNS", ""))
-    if found < 1:
-        with suppress(OSError, ValueError, AttributeError):  # no terminal, or no descriptor
-            found = os.get_terminal_size(stream.fileno()).columns
-    return found if found >= 1 else USUAL
+        if (found := int(os.environ.get("COLUMNS", ""))) > 0:
+            return found
+    with suppress(OSError, ValueError, AttributeError):  # no terminal, or no descriptor
+        return os.get_terminal_size(stream.fileno()).columns or USUAL
+    return USUAL

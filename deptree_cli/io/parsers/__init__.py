@@ -30,7 +30,6 @@ from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.layout import PRESETS, words_in
 
 EMPTY = "_"
-_BOM = "\ufeff"
 _CONLLU = re.compile(rb"(\xef\xbb\xbf)?\s*(#|1(-\d+)?\t)")
 
 
@@ -107,11 +106,11 @@ def paragraphs(stream: Iterable[bytes], place: str) -> Iterator[str]:
 
 def _line(line: bytes, place: str) -> str:
     try:
-        text = line.decode()
+        text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         remedy = "Give text or CoNLL-U in UTF-8; scores that you have already go straight to the other commands"
         raise DeptreeError("this is not UTF-8", remedy, place=place) from None
-    return unicodedata.normalize("NFC", text.removeprefix(_BOM)).strip()
+    return unicodedata.normalize("NFC", text).strip()
 
 
 def to_sentence(sent_id: str, tokens: list[Token]) -> Sentence:
@@ -143,10 +142,8 @@ class Adapter(Protocol):
     labels: list[str] | None
 
     def scores(self, batch: list[list[Word]], labelled: bool) -> list[Scores]:
-        """The arc scores of each sentence, without padding, and with `labelled` the label scores given the head.
-
-        Arc scores have the shape of the preset; label scores have one axis more, of length L.
-        """
+        """Arc scores of each sentence, in the shape of the preset, without padding; with `labelled` also label scores
+        given the head, with one axis more."""
 
     def split(self, text: str) -> Iterable[list[Token]]:
         """The sentences of a paragraph; only of a parser that `splits`."""
@@ -208,27 +205,17 @@ class Parser:
         return None
 
 
+_OF_STANZA = "a language, such as en, or one with its package, such as en_gum"
+_OF_SPACY = "a pipeline with the component arc_predicter (or experimental_arc_predicter), by name or folder"
+_BIAFFINE = "spacy-biaffine-parser spacy-experimental", "spacy-biaffine-parser, or 'spacy-experimental[torch]'"
+
 PARSERS: Register[Parser] = Register(
     "parser",
     (
         Parser("natasha", ".adapters:load_natasha", "natasha", "'deptree-cli[natasha]'", splits=True),
-        Parser(
-            "stanza",
-            ".adapters:load_stanza",
-            "stanza",
-            "stanza",
-            "a language, such as en, or one with its package, such as en_gum",
-            splits=True,
-        ),
+        Parser("stanza", ".adapters:load_stanza", "stanza", "stanza", _OF_STANZA, splits=True),
         Parser("supar", ".adapters:load_supar", "supar", "supar", "a name such as biaffine-dep-en, or a file"),
-        Parser(
-            "spacy",
-            ".adapters:load_spacy",
-            "spacy-biaffine-parser spacy-experimental",
-            "spacy-biaffine-parser, or 'spacy-experimental[torch]'",
-            "a pipeline with the component arc_predicter (or experimental_arc_predicter), by name or folder",
-            splits=True,
-        ),
+        Parser("spacy", ".adapters:load_spacy", *_BIAFFINE, _OF_SPACY, splits=True),
         Parser("hanlp", ".adapters:load_hanlp", "hanlp", "hanlp", "a name such as CTB9_DEP_ELECTRA_SMALL, or a folder"),
     ),
     "deptree.parsers",

@@ -66,14 +66,10 @@ def among_others(text: str) -> str:
 
 
 class Slot(NamedTuple):
-    """The place at a word where an arc ends: the `place`-th from the left of `total`, from 0."""
+    """The place at a word where an arc ends, one of `total`: how many places right of the word's middle."""
 
-    place: int
+    offset: float
     total: int
-
-    @property
-    def offset(self) -> float:
-        return self.place - (self.total - 1) / 2
 
 
 def levels(arcs: Sequence[Any]) -> list[int]:
@@ -102,7 +98,7 @@ def slots(arcs: Sequence[Any], heights: Sequence[int]) -> dict[tuple[int, int], 
         else:
             ends[arc.dependent].append((0, 0, number))
     return {
-        (number, word): Slot(place, len(at_word))
+        (number, word): Slot(place - (len(at_word) - 1) / 2, len(at_word))
         for word, at_word in ends.items()
         for place, (_, _, number) in enumerate(sorted(at_word))
     }
@@ -141,9 +137,7 @@ class Side:
         self.slots = slots(arcs, self.levels)
 
     @staticmethod
-    def middles(
-        sizes: Sequence[float], sides: Sequence[Side], first: int = 1, labelled: bool = True
-    ) -> tuple[Float, Float]:
+    def middles(sizes: list[float], sides: Sequence[Side], first: int, labelled: bool) -> tuple[Float, Float]:
         """Where the middles of words stand, the first of which has a number, and how wide they are, with their arcs."""
         widths, unit, spans = np.array(sizes, dtype=float), sides[0]._unit, []
         for side in sides:

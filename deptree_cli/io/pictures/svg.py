@@ -43,9 +43,8 @@ class Part(NamedTuple):
 
     @property
     def ends(self) -> list[int]:
-        if not self.head:
-            return [self.dependent]
-        return [self.left] * (self.leaves >= 0) + [self.right] * (self.leaves <= 0)
+        both = [self.left] * (self.leaves >= 0) + [self.right] * (self.leaves <= 0)
+        return both if self.head else [self.dependent]
 
 
 UNIT = Unit(lambda text: ems(text) * LABEL, SLOT, GAP, (CORNER, CORNER))
@@ -77,7 +76,7 @@ class Row:
         self.first, self.last = first, last
         self.sides = RowSide(above, first, last, -1), RowSide(below, first, last, 1)
         sizes = [ems(form) * WORD for form in forms[first - 1 : last]]
-        self.middles, widths = Side.middles(sizes, self.sides, first)
+        self.middles, widths = Side.middles(sizes, self.sides, first, labelled=True)
         self.width = float(np.ceil(self.middles[-1] + widths[-1] / 2))
         self.height = sum(side.height for side in self.sides)
 

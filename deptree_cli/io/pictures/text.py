@@ -168,7 +168,7 @@ class Row:
     def __init__(self, forms: Sequence[str], sides: Sequence[Side], labelled: bool) -> None:
         self._forms, self._sides = forms, sides
         self._sizes = [cells(form) for form in forms]
-        self._middles, widths = Side.middles(self._sizes, sides, labelled=labelled)
+        self._middles, widths = Side.middles(self._sizes, sides, 1, labelled)
         self.width = int(self._middles[-1] + widths[-1] / 2 + 1)
 
     @property
@@ -183,9 +183,8 @@ class Row:
         bottom = max(side.levels, default=-1)
         for at, (arc, height) in enumerate(zip(side.arcs, side.levels, strict=True)):
             row, dashed = bottom - height, arc.weight < IMPROBABLE
-            start, end = (
-                int(self._middles[word - 1] - 0.5 + side.slots[at, word].offset) for word in (arc.left, arc.right)
-            )
+            ends = [self._middles[word - 1] - 0.5 + side.slots[at, word].offset for word in (arc.left, arc.right)]
+            start, end = map(int, ends)
             for column in (start, end):
                 canvas.upright(column, row, bottom + 1, dashed)
             if arc.head:
@@ -300,14 +299,10 @@ def _excerpts(forms: Sequence[str], layers: Layers) -> Iterator[tuple[Sequence[s
 def _table(picture: DifferencePicture, colour: bool) -> Iterator[str]:
     """A line for each word that differs, with its head and label in every annotation."""
     digits = max(map(len, map(str, picture.words)))
-    columns = [
-        ("", [f"{word:>{digits}}" for word in picture.words]),
-        ("word", [picture.forms[word - 1] for word in picture.words]),
-    ]
-    for name, arcs in zip(picture.names, picture.arcs, strict=True):
-        columns.append((name, [_answer(picture, arc) for arc in arcs]))
+    columns = [[f"{word:>{digits}}" for word in picture.words], [picture.forms[word - 1] for word in picture.words]]
+    columns += [[_answer(picture, arc) for arc in arcs] for arcs in picture.arcs]
     own = [COLOURS[number % len(COLOURS)] for number in range(len(picture.arcs))]
-    heading, *rows = aligned(columns)
+    heading, *rows = aligned(zip(["", "word", *picture.names], columns, strict=True))
     yield joined(heading, [FAINT, FAINT, *own], colour)
     yield from (joined(row, [FAINT, "", *own], colour) for row in rows)
 

@@ -56,13 +56,14 @@ def test_no_upright_stands_in_the_way_of_a_lower_arc_of_its_word(ends):
     places = slots(arcs, heights)
     for word in range(1, 10):
         here = [number for number, each in enumerate(arcs) if word in (each.left, each.right)]
-        assert sorted(places[number, word].place for number in here) == list(range(len(here)))
+        offsets = sorted(places[number, word].offset for number in here)
+        assert offsets == [place - (len(here) - 1) / 2 for place in range(len(here))]
         assert all(places[number, word].total == len(here) for number in here)
         for number in here:
             for other in here:
                 goes_left = [arcs[each].head and arcs[each].right == word for each in (number, other)]
                 goes_right = [arcs[each].head and arcs[each].left == word for each in (number, other)]
-                first, second = places[number, word].place, places[other, word].place
+                first, second = places[number, word].offset, places[other, word].offset
                 if all(goes_left) and heights[number] < heights[other]:
                     assert first < second
                 if all(goes_right) and heights[number] < heights[other]:
