@@ -137,7 +137,7 @@ class Side:
         self.slots = slots(arcs, self.levels)
 
     @staticmethod
-    def middles(sizes: list[float], sides: Sequence[Side], first: int, labelled: bool) -> tuple[Float, Float]:
+    def middles(sizes: Sequence[float], sides: Sequence[Side], first: int, labelled: bool) -> tuple[Float, Float]:
         """Where the middles of words stand, the first of which has a number, and how wide they are, with their arcs."""
         widths, unit, spans = np.array(sizes, dtype=float), sides[0]._unit, []
         for side in sides:
