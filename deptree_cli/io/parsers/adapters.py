@@ -1,4 +1,4 @@
-"""The adapters of parsers: each imports the parser's package when its `load_...` is called, and asks it for scores."""
+"""The adapters of parsers: each imports its parser's package when it is loaded, and asks the parser for scores."""
 
 from __future__ import annotations
 
