@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import partial
 from inspect import signature
+from itertools import chain, repeat
 from math import inf, isnan
 from operator import attrgetter
 from types import MappingProxyType
@@ -64,12 +65,12 @@ def _named(ctx: click.Context, kind: FileName) -> list[Named]:
     found = []
     for each in ctx.command.params:
         if each.type is kind:
-            # An argument of several files has a word for each, the last one for all that follow.
-            names = each.opts if isinstance(each, click.Option) else re.findall(r"\w+", each.human_readable_name)
             value = ctx.params.get(each.name or "")
-            for at, path in enumerate(value if isinstance(value, tuple | list) else [value]):
-                name = names[0 if isinstance(each, click.Option) else min(at, len(names) - 1)]
-                found.append(Named(name, path if isinstance(path, str) else ""))  # else a number
+            paths = value if isinstance(value, tuple | list) else [value]
+            # An argument of several files has a word for each, the last one for all that follow.
+            names = each.opts[:1] if isinstance(each, click.Option) else re.findall(r"\w+", each.human_readable_name)
+            named = zip(chain(names, repeat(names[-1])), paths, strict=False)
+            found += [Named(name, path if isinstance(path, str) else "") for name, path in named]  # else a number
     return found
 
 
@@ -93,13 +94,10 @@ class _Range:
         with suppress(click.BadParameter):
             if not isnan(number := super().convert(value, param, ctx)):  # type: ignore[misc]  # click's
                 return number
-        expected = ", ".join(filter(None, [self.expected, self._described(value)]))
+        expected = ", ".join(filter(None, [self.expected, self._describe_range(value)]))
         raise click.BadParameter(f"Expected {expected}, found {value!r}.", ctx, param)
 
-    def _describe_range(self) -> str:
-        return self._described()
-
-    def _described(self, value: object = None) -> str:
+    def _describe_range(self, value: object = None) -> str:
         """The bounds in words, such as ``1 or more``: those that matter, and the upper one to whoever exceeds it."""
         if self.min is None and self.max is None:
             return ""
@@ -123,26 +121,14 @@ class FloatRange(_Range, click.FloatRange):
 
 
 class Option(click.Option):
-    """An option in a section of its command's help; without one it is the command's own.
+    """An option in a section of its command's help; without one it is the command's own."""
 
-    Args:
-        names: those that its help has in the place of ``{names}``; asked for when shown.
-        often: whether a command's page explains it; usually if it is the command's own.
-    """
-
-    def __init__(
-        self,
-        *args: Any,
-        section: str = "",
-        names: Callable[[], Iterable[str]] | None = None,
-        often: bool | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, declared: Opt, name: str, **attributes: Any) -> None:
+        super().__init__([*declared.flags, name], help=declared.help, multiple=declared.many, **attributes)
         self.show_envvar = self.envvar is not None
-        self.section = section
-        self._names = names
-        self.often = not section if often is None else often
+        self.section = declared.section
+        self.often = not self.section if declared.often is None else declared.often
+        self._names = declared.names
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """What stands in brackets; bounds in the whole help only."""
@@ -168,10 +154,7 @@ class Option(click.Option):
 
 
 # Options that many commands had, and what does their work now; {} is their value.
-GONE = {
-    **dict.fromkeys(("--orient", "--root", "--scale"), "pass --from {}"),
-    "--scheduler": "set DEPTREE_SCHEDULER={}",
-}
+GONE = {**dict.fromkeys(("--orient", "--root", "--scale"), "pass --from {}"), "--scheduler": "set DEPTREE_SCHEDULER={}"}
 
 
 class Command(click.Command):
@@ -189,7 +172,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse a command line; an option that was removed is named, with what does its work now."""
-        given = [*args]
+        given = " ".join(args).replace("=", " ")
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -197,8 +180,8 @@ class Command(click.Command):
             instead = (GONE | {**self.gone}).get(name)
             if instead is None:
                 raise
-            said = " ".join(given).replace("=", " ").partition(f"{name} ")[2].partition(" ")[0]
-            raise click.UsageError(f"There is no {name} now: {instead.format(said)}.", ctx) from None
+            value = given.partition(f"{name} ")[2].partition(" ")[0]
+            raise click.UsageError(f"There is no {name} now: {instead.format(value)}.", ctx) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_text(self, self.listing, _WHOLE in ctx.meta, formatter)
@@ -250,6 +233,7 @@ class Opt:
         convert: what becomes of the value that click has parsed; raises click.BadParameter.
         needs, without: names of options (of parameters or fields) that it needs beside it, or excludes.
         sign: its name in the signature of a run, if results depend on it.
+        only_unusual: the default is left out of the signature.
         click: whatever else click takes.
     """
 
@@ -265,6 +249,7 @@ class Opt:
     needs: Sequence[str] = ()
     without: Sequence[str] = ()
     sign: str = ""
+    only_unusual: bool = False
     click: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -278,24 +263,26 @@ class Opt:
         if not self.flags:
             attributes = {"required": True, "default": self.default or None} | attributes
             return click.Argument([name], nargs=-1 if self.many else 1, **attributes)
-        attributes |= {"help": self.help, "multiple": self.many}
         if not attributes.get("required"):
             attributes["default"] = self.default
-        return Option([*self.flags, name], section=self.section, often=self.often, names=self.names, **attributes)
+        return Option(self, name, **attributes)
+
+    def signed(self, value: Any) -> Any:
+        """The value as a signature has it; None where it has none."""
+        if not self.only_unusual:
+            return value
+        return None if value == self.default else "yes" if value is True else value
 
 
-def opt(*flags: str, help: str = "", **attributes: Any) -> Any:
+def opt(*flags: str, **attributes: Any) -> Any:
     """Declare an option (an argument without `flags`), as the field of a bundle or as the default of a parameter."""
     own = {name: attributes.pop(name) for name in [*attributes] if name in Opt.__dataclass_fields__}
     unset = () if own.get("many") else None
-    declared = Opt(flags=flags, help=help, click=attributes, **{"default": unset, **own})
+    declared = Opt(flags=flags, click=attributes, **{"default": unset, **own})
     return field(default=declared.default, metadata={_DECLARED: declared})
 
 
-def flag(*flags: str, help: str, **attributes: Any) -> Any:
-    return opt(*flags, help=help, **{"is_flag": True, "default": False, **attributes})
-
-
+flag = partial(opt, is_flag=True, default=False)
 reading = partial(opt, section=READING)
 writing = partial(opt, section=WRITING)
 running = partial(opt, section=RUNNING)
@@ -303,8 +290,9 @@ running = partial(opt, section=RUNNING)
 _DECLARED = "declared"
 
 
-def _declaration(of: Any) -> Opt | Use | None:
-    return of.metadata.get(_DECLARED) if isinstance(of, Field) else None
+def _declarations(named: Iterable[tuple[str, Any]]) -> dict[str, Opt | Use]:
+    """The declarations among fields or defaults of parameters, by their names."""
+    return {name: each.metadata[_DECLARED] for name, each in named if isinstance(each, Field) and each.metadata}
 
 
 class Bundle:
@@ -313,14 +301,13 @@ class Bundle:
     @classmethod
     def declared(cls, fixed: Mapping[str, Any]) -> dict[str, Opt | Use]:
         """The options and bundles of its fields; `fixed`: values of fields that a command has set."""
-        found = {each.name: _declaration(each) for each in fields(cls)}  # type: ignore[arg-type]
-        return {name: each for name, each in found.items() if each is not None and name not in fixed}
+        found = _declarations((each.name, each) for each in fields(cls))  # type: ignore[arg-type]
+        return {name: each for name, each in found.items() if name not in fixed}
 
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these options a run must repeat to give the same result."""
-        declared = ((each.name, _declaration(each)) for each in fields(self))  # type: ignore[arg-type]
-        return {each.sign: getattr(self, name) for name, each in declared if isinstance(each, Opt) and each.sign}
+        return _signed(self.declared({}), vars(self))
 
     @property
     def news(self) -> Collection[str]:
@@ -328,11 +315,19 @@ class Bundle:
         return ()
 
 
+def _signed(declared: Mapping[str, Opt | Use], values: Mapping[str, Any]) -> dict[str, object]:
+    own = {name: each for name, each in declared.items() if isinstance(each, Opt) and each.sign}
+    return {each.sign: each.signed(values[name]) for name, each in own.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class Use:
-    """A bundle as a command has it: with other declarations, without some, with fields that are no options."""
+    """A bundle as a command has it: with other declarations, without some, with fields that are no options.
 
-    bundle: type[Bundle]
+    A command itself is the use of a function, whose parameters are all declared.
+    """
+
+    bundle: Callable[..., Any]
     changes: Mapping[str, Opt | Use]
     lacks: Collection[str]
     fixed: Mapping[str, Any]
@@ -341,8 +336,8 @@ class Use:
 
     @property
     def declared(self) -> dict[str, Opt | Use]:
-        found = {**self.bundle.declared(self.fixed), **self.changes}
-        return {name: each for name, each in found.items() if name not in self.lacks}
+        own = self.bundle.declared(self.fixed) if isinstance(self.bundle, type) else {}
+        return {name: each for name, each in {**own, **self.changes}.items() if name not in self.lacks}
 
     def options(self) -> Iterator[tuple[str, Opt]]:
         for outer, each in self.declared.items():
@@ -352,12 +347,12 @@ class Use:
 
     def build(self, values: Mapping[str, Any]) -> Any:
         """The object that becomes of the values of all options of a command."""
-        if self.only_with and values[self.only_with] is None:
-            return None
-        own = {
-            name: each.build(values) if isinstance(each, Use) else values[name] for name, each in self.declared.items()
-        }
-        return self.bundle(**own, **self.fixed)
+        lacking = self.only_with and values[self.only_with] is None
+        return None if lacking else self.bundle(**self.arguments(values), **self.fixed)
+
+    def arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        declared = self.declared.items()
+        return {name: each.build(values) if isinstance(each, Use) else values[name] for name, each in declared}
 
 
 def use(
@@ -370,81 +365,66 @@ def use(
         only_with: the option that all others but those of `but` need; without it there is None in place of an object.
         changes: declarations in the place of the bundle's or besides, and values of fields that are no options.
     """
-    declared = {name: found for name, each in changes.items() if (found := _declaration(each))}
+    declared = _declarations(changes.items())
     fixed = {name: each for name, each in changes.items() if name not in declared}
     return field(default=None, metadata={_DECLARED: Use(bundle, declared, lacks, fixed, only_with, but)})
-
-
-class Declared:
-    """The options of a command's function; called with what click has parsed, it refuses what has no effect and runs.
-
-    The object of running, `run`, is told what the command signs, and which values of that the user did not choose.
-    """
-
-    def __init__(self, function: Callable[..., int]) -> None:
-        self.function = function
-        found = {name: _declaration(each.default) for name, each in signature(function).parameters.items()}
-        assert all(found.values()), f"{function}: {found}"
-        self.bundles = {name: each for name, each in found.items() if isinstance(each, Use)}
-        self.own = {name: each for name, each in found.items() if isinstance(each, Opt)}
-        self.options: dict[str, Opt] = {}
-        for name, each in found.items():
-            self.options |= dict(each.options()) if isinstance(each, Use) else {name: each} if each else {}
-
-    def __call__(self, **values: Any) -> int:
-        context = click.get_current_context()
-        for name, option in self.options.items():
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and values[name] is not False:
-                self._check(option, values)
-        news = set[str]()
-        if "seed" in values and values["seed"] is None:
-            values["seed"] = secrets.randbits(32)
-            news.add("seed")
-        objects = {name: each.build(values) for name, each in self.bundles.items()}
-        own = {name: values[name] for name in self.own}
-        if (run := objects.get("run")) is not None:
-            run.signed = {each.sign: own[name] for name, each in self.own.items() if each.sign}
-            run.chosen = news.union(*(each.news for each in objects.values() if each is not None))
-        return self.function(**objects, **own)
-
-    def _check(self, option: Opt, values: Mapping[str, Any]) -> None:
-        def is_given(name: str) -> bool:
-            return not any(values[name] is each for each in (None, (), False))  # 0 is a value
-
-        for name in option.needs:
-            if not is_given(name):
-                needed = self.options[name]
-                kind = needed.click.get("metavar") or ("FILE" if isinstance(needed.type, FileName) else "")
-                raise click.UsageError(f"{option.shown} needs {f'{needed.shown} {kind}'.strip()}.")
-        for name in option.without:
-            if is_given(name):
-                raise click.UsageError(
-                    f"{option.shown} cannot be combined with {self.options[name].shown}. Remove one."
-                )
 
 
 def command(
     help: str | None = None, listing: Listing | None = None, gone: Mapping[str, str] = MappingProxyType({})
 ) -> Callable[[Callable[..., int]], Command]:
-    """Make a function whose parameters are declared a command.
+    """Make a function whose parameters are all declared a command, which refuses options that have no effect.
 
+    The object of running, `run`, gets what the command signs, and which values of that the user did not choose.
     --seed and --no-header, which scripts pass to all, are hidden where they change nothing.
     """
 
     def decorate(function: Callable[..., int]) -> Command:
-        declared = Declared(function)
-        parameters = [each.parameter(name) for name, each in declared.options.items()]
-        parameters += [each for name, each in _EVERYWHERE.items() if name not in declared.options]
+        own = _declarations((name, each.default) for name, each in signature(function).parameters.items())
+        used = Use(function, own, (), {})
+        options = dict(used.options())
+
+        def callback(**values: Any) -> int:
+            _check_together(options, values)
+            news = set[str]()
+            if "seed" in values and values["seed"] is None:
+                values["seed"] = secrets.randbits(32)
+                news.add("seed")
+            arguments = used.arguments(values)
+            if (run := arguments.get("run")) is not None:
+                run.signed = _signed(own, arguments)
+                run.chosen = news.union(*(each.news for each in arguments.values() if isinstance(each, Bundle)))
+            return function(**arguments)
+
+        parameters = [each.parameter(name) for name, each in options.items()]
+        parameters += [each.parameter(name) for name, each in _EVERYWHERE.items() if name not in options]
         name, text = function.__name__.replace("_", "-"), help or function.__doc__
-        return Command(name, callback=declared, params=parameters, help=text, listing=listing, gone=gone)
+        return Command(name, callback=callback, params=parameters, help=text, listing=listing, gone=gone)
 
     return decorate
 
 
 _EVERYWHERE = {
-    "seed": Option(["--seed"], type=IntRange(0), metavar="N", hidden=True, expose_value=False),
-    "header": Option(["--no-header"], is_flag=True, hidden=True, expose_value=False),
+    "seed": Opt(flags=("--seed",), type=IntRange(0), click={"metavar": "N", "hidden": True, "expose_value": False}),
+    "header": Opt(flags=("--no-header",), click={"is_flag": True, "hidden": True, "expose_value": False}),
 }
+
+
+def _check_together(options: Mapping[str, Opt], values: Mapping[str, Any]) -> None:
+    """Raise for an option on the command line that needs another one, or excludes it."""
+
+    def is_given(name: str) -> bool:
+        return not any(values[name] is each for each in (None, (), False))  # 0 is a value
+
+    source = click.get_current_context().get_parameter_source
+    for name, option in options.items():
+        if source(name) is not ParameterSource.COMMANDLINE or values[name] is False:
+            continue
+        for needed in (options[each] for each in option.needs if not is_given(each)):
+            kind = needed.click.get("metavar") or ("FILE" if isinstance(needed.type, FileName) else "")
+            raise click.UsageError(f"{option.shown} needs {f'{needed.shown} {kind}'.strip()}.")
+        for other in (options[each] for each in option.without if is_given(each)):
+            raise click.UsageError(f"{option.shown} cannot be combined with {other.shown}. Remove one.")
 
 
 def positive(number: float | None) -> float | None:
