@@ -20,7 +20,7 @@ from deptree_cli.bitext.scores import chart_size, seconds, watched
 from deptree_cli.cli import options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import INPUT, Bundle, IntRange, check_effect, entry, opt, positive, reading
-from deptree_cli.cli.run import Fold, Job, Run, Select, Source, Task
+from deptree_cli.cli.run import Fold, Job, Run, Select, Source, Tasks
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.cli.terminal import Counted, message, status
 from deptree_cli.core.errors import DeptreeError, counted, plural
@@ -126,13 +126,13 @@ class BitextOptions(Bundle):
                 number += 1
                 yield record
 
-    def announcing(self, select: Select[PairRecord], run: Run, sums: int) -> Select[PairRecord]:
+    def announcing(self, select: Select, run: Run, sums: int) -> Select:
         """Announce long pairs before they are worked on; `sums`: how many times the chart of a pair is swept.
 
         In this process a status line shows the progress within a pair.
         """
 
-        def announced(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+        def announced(tasks: Tasks) -> Tasks:
             with nullcontext() if run.workers.are_elsewhere else watched(status().draw):
                 for task in select(tasks):
                     if not (run.quiet or isinstance(task, DeptreeError)):

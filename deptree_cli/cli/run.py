@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
@@ -31,20 +31,7 @@ if TYPE_CHECKING:
     from deptree_cli.io.conllu.style import Style
 
 
-class Item(Protocol):
-    """What is read: a sentence, or a batch of them; `weight` numbers are kept for as long as others are waited for."""
-
-    @property
-    def sent_id(self) -> str: ...
-
-    @property
-    def place(self) -> str: ...
-
-    @property
-    def weight(self) -> int: ...
-
-
-Read = TypeVar("Read", bound=Item)
+Read = TypeVar("Read")
 Prepared = TypeVar("Prepared")
 
 
@@ -57,7 +44,8 @@ class Source(Generic[Read, Prepared]):
     """What the options of reading become.
 
     Attributes:
-        items: as they are read, or what is wrong with one; once.
+        items: sentences, or batches of them, as they are read, or what is wrong with one; once. They have `sent_id`,
+            `place` and `weight`: how many numbers are kept for as long as others are waited for.
         prepare: what a worker makes of an item before the work proper; picklable. With `batch` and `row` it serves
             work on many, as of `Chunk`.
         signature_fields: what of these options a run must repeat to give the same result.
@@ -65,7 +53,7 @@ class Source(Generic[Read, Prepared]):
         check_words: raises unless the sentences have words, which CoNLL-U needs.
     """
 
-    items: Counted[Read | DeptreeError]
+    items: Counted[Any]
     prepare: Callable[[Read], Prepared] = unchanged
     signature_fields: Mapping[str, object] = field(default_factory=dict)
     is_conllu: bool = False
@@ -157,11 +145,7 @@ class Run(Bundle):
     """
 
     output: str | None = writing(
-        "--output",
-        "-o",
-        type=RESULTS,
-        often=True,
-        help="Write to FILE, complete or not at all; .gz compresses.",
+        "--output", "-o", type=RESULTS, often=True, help="Write to FILE, complete or not at all; .gz compresses."
     )
     jobs: int = running(
         "--jobs",
@@ -223,24 +207,23 @@ class Run(Bundle):
 ALONE = ("jobs", "shard")
 
 
-# An item, and how often its name came before.
-Task = tuple[Read, int]
+# An item, and how often its name came before; or what is wrong with it.
+Tasks = Iterator[tuple[Any, int] | DeptreeError]
 
 # Which of the items are worked on.
-Select = Callable[[Iterator[Task[Read] | DeptreeError]], Iterator[Task[Read] | DeptreeError]]
+Select = Callable[[Tasks], Tasks]
 
 # The most items that are looked at to tell whether their work is worth a compiler.
 LOOKED_AT = 256
 
 
+@dataclass
 class Pipeline(Generic[Read, Prepared]):
     """The items of a source, prepared and worked on by any number of workers, in order; `select`: which of them."""
 
-    def __init__(self, source: Source[Read, Prepared], run: Run, select: Select[Read] = iter) -> None:
-        self._source = source.items
-        self._prepare = source.prepare
-        self._run = run
-        self._select = select
+    source: Source[Read, Prepared]
+    run: Run
+    select: Select = iter
 
     def map(
         self,
@@ -254,86 +237,84 @@ class Pipeline(Generic[Read, Prepared]):
         `placeholders` come in the place of each item that is skipped: they keep the others in step with the source.
         `finish`: what workers make of each result.
         """
-        step = Step(self._prepare, work, seed, finish)
-        run, source = self._run, self._source
-        tasks = _foreseen(self._select(self._tasks()), step)
+        run, source = self.run, self.source
+        step = Step(source.prepare, work, seed, finish)
+        tasks = _foreseen(self.select(self._tasks()), step)
         with closing(ordered_map(step, tasks, run.workers, is_at_hand)) as results:
-            for result in progress(results, source, run.shard):
+            for result in progress(results, source.items, run.shard):
                 if isinstance(result, DeptreeError):
-                    run.skip(result, source.noun)
+                    run.skip(result, source.items.noun)
                     yield from placeholders
                     continue
                 run.messages.tell()
                 yield result
         run.messages.conclude()
 
-    def _tasks(self) -> Iterator[Task[Read] | DeptreeError]:
+    def _tasks(self) -> Tasks:
         """The items of this shard with how often their names came before, counted here, where they are in order."""
-        occurrences: dict[str, int] = {}
-        shard, shards = self._run.shard
-        for number, item in enumerate(self._source):
-            if isinstance(item, DeptreeError):
-                if number % shards == shard - 1:
-                    yield item
-                continue
-            occurrence = occurrences.get(item.sent_id, 0)
-            occurrences[item.sent_id] = occurrence + 1
-            if number % shards != shard - 1:
-                continue
-            yield item, occurrence
+        occurrences = defaultdict[str, int](int)
+        shard, shards = self.run.shard
+        for number, item in enumerate(self.source.items):
+            task: Any = item
+            if not isinstance(item, DeptreeError):
+                task = item, occurrences[item.sent_id]
+                occurrences[item.sent_id] += 1
+            if number % shards == shard - 1:
+                yield task
 
     @property
     def exit_code(self) -> int:
-        return 1 if self._run.messages.skipped else 0
+        return 1 if self.run.messages.skipped else 0
 
 
 @dataclass(frozen=True)
-class Step(Generic[Read]):
+class Step:
     """What is done to items, each with how often its name came before; it travels to worker processes."""
 
-    prepare: Callable[[Read], Any]
+    prepare: Callable[[Any], Any]
     work: Function
     seed: int | None
     finish: Callable[[Any], Any] = unchanged
 
-    def __call__(self, task: Task[Read] | DeptreeError) -> Any:
+    def __call__(self, task: Any) -> Any:
         return task if isinstance(task, DeptreeError) else self._tried(task, self.prepare, task[0])
 
     @property
-    def together(self) -> Callable[[Sequence[Task[Read] | DeptreeError]], Iterator[Any]] | None:
+    def together(self) -> Callable[[Sequence[Any]], Iterator[Any]] | None:
         """The same for many tasks that are prepared as one chunk; None where the work asks nothing of many."""
         return self._together if getattr(self.work, "in_batches", False) and hasattr(self.prepare, "batch") else None
 
-    def _together(self, tasks: Sequence[Task[Read] | DeptreeError]) -> Iterator[Any]:
+    def _together(self, tasks: Sequence[Any]) -> Iterator[Any]:
         chunk = Chunk([task for task in tasks if not isinstance(task, DeptreeError)], self.prepare, self.seed)
         places = count()
         for task in tasks:
             yield task if isinstance(task, DeptreeError) else self._tried(task, chunk.row, next(places))
 
-    def _tried(self, task: Task[Read], prepare: Callable[[Any], Any], given: Any) -> Any:
-        try:
-            return once_more(partial(self._result, task, prepare, given))
-        except DeptreeError as error:
-            return error.at(task[0].place, task[0].sent_id)
-
-    def _result(self, task: Task[Read], prepare: Callable[[Any], Any], given: Any) -> Any:
+    def _tried(self, task: tuple[Any, int], prepare: Callable[[Any], Any], given: Any) -> Any:
         item, occurrence = task
-        # from the start each time: what is done anew by machine code draws the same numbers
-        stream = None if self.seed is None else sentence_stream(self.seed, item.sent_id, occurrence)
-        return self.finish(self.work(prepare(given), stream))
 
-    def weight(self, task: Task[Read] | DeptreeError) -> int:
+        def result() -> Any:
+            # from the start each time: what is done anew by machine code draws the same numbers
+            stream = None if self.seed is None else sentence_stream(self.seed, item.sent_id, occurrence)
+            return self.finish(self.work(prepare(given), stream))
+
+        try:
+            return once_more(result)
+        except DeptreeError as error:
+            return error.at(item.place, item.sent_id)
+
+    def weight(self, task: Any) -> int:
         return 0 if isinstance(task, DeptreeError) else task[0].weight
 
-    def steps(self, task: Task[Read] | DeptreeError) -> float:
+    def steps(self, task: Any) -> float:
         """How much work it is, for `foresee`: of n words n^3, and n for each tree that is drawn."""
         weight = self.weight(task)
         return weight**1.5 + TREE * getattr(self.work, "trees", 0) * weight**0.5
 
 
-def _foreseen(tasks: Iterator[Task[Read] | DeptreeError], step: Step[Read]) -> Iterator[Any]:
+def _foreseen(tasks: Tasks, step: Step) -> Iterator[Any]:
     """The tasks, of which the first ones tell whether kernels are compiled: those that can be had without waiting."""
-    first: list[Task[Read] | DeptreeError] = []
+    first = list[Any]()
     failure: Exception | None = None
     try:
         for task in tasks:
@@ -385,23 +366,23 @@ class Beside(Fold[Any]):
         self._write(counts)
 
 
+@dataclass
 class OneRow(Fold[tuple[Any, ...]]):
     """Counts that know by themselves what to add up, and are one row in the end; `empty` is raised for none."""
 
     attribute = ""
 
-    def __init__(self, counts: Any, empty: DeptreeError | None = None) -> None:
-        self._counts = counts
-        self._empty = empty
+    counts: Any
+    empty: DeptreeError | None = None
 
     def add(self, counts: tuple[Any, ...]) -> None:
-        self._counts.add(*counts)
-        self._empty = None
+        self.counts.add(*counts)
+        self.empty = None
 
     def rows(self) -> list[Row]:
-        if self._empty:
-            raise self._empty
-        return [self._counts.row()]
+        if self.empty:
+            raise self.empty
+        return [self.counts.row()]
 
 
 def layout_doubts(errors: float, words: int) -> list[str]:
@@ -431,8 +412,8 @@ _NONE: Mapping[str, object] = {}
 NO_ROWS = Sheet()
 
 
-class Job(Generic[Read, Prepared]):
-    """One run of a command.
+class Job(Pipeline[Read, Prepared]):
+    """A pipeline whose results a command writes, under its name.
 
     Args:
         first, last: fields of the signature in front of those of `source` and `run`, and behind them.
@@ -448,25 +429,20 @@ class Job(Generic[Read, Prepared]):
         out: Out,
         first: Mapping[str, object] = _NONE,
         last: Mapping[str, object] = _NONE,
-        select: Select[Read] = iter,
+        select: Select = iter,
         about: Any = None,
     ) -> None:
-        self.run = run
+        super().__init__(source, run, select)
         self.encoder = out.encoder(run.output, source.is_conllu)
         if self.encoder is CONLLU:
             source.check_words()
         else:
             check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
-        self.pipeline = Pipeline(source, run, select)
         self.signature = run.sign(command, {**first, **source.signature_fields, **run.signature_fields, **last})
         self._out, self._about = out, about
 
     def write(
-        self,
-        work: Function,
-        seed: int | None = None,
-        sheet: Sheet = NO_ROWS,
-        folds: Sequence[Fold[Any]] = (),
+        self, work: Function, seed: int | None = None, sheet: Sheet = NO_ROWS, folds: Sequence[Fold[Any]] = ()
     ) -> int:
         """Write the results, which workers encode, and tell what the folds found of them; the exit status."""
         with self._opened(sheet) as write:
@@ -487,17 +463,12 @@ class Job(Generic[Read, Prepared]):
         return self._told([fold])
 
     def _results(
-        self,
-        work: Function,
-        encode: Callable[[Any, Any], Any] | None,
-        seed: int | None,
-        folds: Sequence[Fold[Any]],
+        self, work: Function, encode: Callable[[Any, Any], Any] | None, seed: int | None, folds: Sequence[Fold[Any]]
     ) -> Iterator[Any]:
         """The results, encoded, which the folds have counted; one that was skipped counts for nothing."""
         finish = partial(_encoded, encode, self._out.style, tuple(fold.attribute for fold in folds))
         placeholders = [] if encode is None or self.encoder.skipped is None else [(self.encoder.skipped, ())]
-        results: Iterator[tuple[Any, tuple[Any, ...]]] = self.pipeline.map(work, seed, placeholders, finish)
-        for data, counts in results:
+        for data, counts in self.map(work, seed, placeholders, finish):
             for fold, each in zip(folds, counts, strict=False):
                 if each is not None:
                     fold.add(each)
@@ -511,7 +482,7 @@ class Job(Generic[Read, Prepared]):
             for fold in folds:
                 for each in fold.lines():
                     show(each)
-        return self.pipeline.exit_code
+        return self.exit_code
 
 
 def with_signature(results: Iterable[Any], signature: str, run: Run) -> Iterator[Any]:

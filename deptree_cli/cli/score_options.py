@@ -14,7 +14,7 @@ import click
 from deptree_cli.cli.help import READING
 from deptree_cli.cli.options import INPUT, Bundle, flag, opt, positive, reading, use
 from deptree_cli.cli.rule_options import Space, check_known, obeying, signature_of
-from deptree_cli.cli.run import Run, Select, Source, Task
+from deptree_cli.cli.run import Run, Select, Source, Tasks
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
 from deptree_cli.io.files.streams import check_readable
@@ -276,14 +276,14 @@ WANTED = opt("--sentence", metavar="ID", help="The sent_id of the sentence, or i
 MOST_NAMES = 10_000
 
 
-def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> Select[Any]:
+def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> Select:
     """What chooses the one sentence of a name or else of a running number, or the first; no other is computed.
 
     `place` and `noun`: what is read, and what a sentence is called, for messages.
     """
 
-    def choose(tasks: Iterator[Task[Any] | DeptreeError]) -> Iterator[Task[Any] | DeptreeError]:
-        found: Task[Any] | DeptreeError | None = None
+    def choose(tasks: Tasks) -> Tasks:
+        found = None
         names, sentences = list[str](), 0
         for sentences, task in enumerate(tasks, 1):
             name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id

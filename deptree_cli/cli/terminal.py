@@ -42,35 +42,26 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
-class Column(NamedTuple):
-    """A column of text: the lines of its heading, its cells, and the room that it takes at least and at most.
+class Column:
+    """A column of text: the lines of its heading, its cells, and its width, which is the least and may grow to `most`.
 
-    Names of sentences are shortened where there is less room than at most, other texts go on in further lines.
+    Names of sentences are shortened where there is less room than that, other texts go on in further lines.
     """
 
-    heading: list[str]
-    cells: list[str]
-    least: int
-    most: int
-    is_id: bool
+    def __init__(self, name: str, texts: list[str], room: int) -> None:
+        self.is_id, self.texts = name == ID, texts
+        word = max((cells(word) for text in texts for word in text.split()), default=0)
+        least = min(word, LEAST_ID if self.is_id else LONGEST)
+        pieces = [name] if self.is_id else re.findall(r"[^ _]*_+|[^ _]+ *| +", name)
+        self.heading = _broken(pieces, max(least, room))
+        widest = max(map(cells, self.heading))
+        self.width, self.most = max(least, widest), max(widest, *map(cells, texts), 0)
 
-    @classmethod
-    def of(cls, name: str, texts: list[str], room: int) -> Column:
-        words, is_id, most = (
-            [word for each in texts for word in each.split()],
-            name == ID,
-            max(map(cells, texts), default=0),
-        )
-        least = min(max(map(cells, words), default=0), LEAST_ID if is_id else LONGEST)
-        if not is_id and most <= LONGEST and not any(" " in each for each in texts):
-            least = most
-        heading = _broken([name] if is_id else re.findall(r"[^ _]*_+|[^ _]+ *| +", name), max(least, room))
-        longest = max(map(cells, heading))
-        return cls(heading, texts, max(least, longest), max(most, longest), is_id)
-
-    def cell(self, row: int, width: int) -> list[str]:
-        text = self.cells[row]
-        return [shortened(text, width)] if self.is_id else _broken(re.findall(r"\S+ *| +", text), width, folds=True)
+    def cell(self, row: int) -> list[str]:
+        text = self.texts[row]
+        if self.is_id:
+            return [shortened(text, self.width)]
+        return _broken(re.findall(r"\S+ *| +", text), self.width, folds=True)
 
 
 def drawn(table: Table, width: int, styled: bool = False) -> str:
@@ -79,51 +70,48 @@ def drawn(table: Table, width: int, styled: bool = False) -> str:
     Headings are broken where the terminal is narrow; if numbers had to be cut even so, rows become records.
     """
     texts = [(name, [_cell(row[at]) for row in table.rows]) for at, name in enumerate(table.columns)]
-    tries = ((gap, [Column.of(*each, room) for each in texts]) for gap, room in TRIES)
-    gap, columns = next((each for each in tries if _least(*each) <= width), (1, _records(texts, width)))
-    widths, spare = [each.least for each in columns], width - _least(gap, columns)
-    while spare > 0 and (short := [at for at, each in enumerate(columns) if widths[at] < each.most]):
-        for at in short[:spare]:
-            widths[at] += 1
+    tries = ((gap, [Column(*each, room) for each in texts]) for gap, room in TRIES)
+    gap, columns = next((each for each in tries if _whole(*each) <= width), (1, _records(texts, width)))
+    spare = width - _whole(gap, columns)
+    while spare > 0 and (short := [each for each in columns if each.width < each.most]):
+        for each in short[:spare]:
+            each.width += 1
         spare -= len(short)
-    has_headings = any(any(each.heading) for each in columns)
+    whole, has_headings = _whole(gap, columns), any(any(each.heading) for each in columns)
 
     def lines_of(parts: Sequence[Sequence[str]], style: int = 0) -> Iterator[str]:
-        for line in zip_longest(*parts, fillvalue=""):
-            filled = [(text, " " * (size - cells(text))) for text, size in zip(line, widths, strict=True)]
-            aligned = (
-                blank + _styled(text, style) if at and has_headings else _styled(text, style) + blank
-                for at, (text, blank) in enumerate(filled)
-            )
-            yield " " + "".join(f"{each}{' ' * (gap + 1)}" for each in aligned)
+        for texts in zip_longest(*parts, fillvalue=""):
+            line = " "
+            for column, text in zip(columns, texts, strict=True):
+                blank, right = " " * (column.width - cells(text)), has_headings and column is not columns[0]
+                line += (blank + _styled(text, style) if right else _styled(text, style) + blank) + " " * (gap + 1)
+            yield line
 
-    whole = 1 + sum(widths) + len(widths) * (gap + 1)
     lines = [_styled(shortened(printable(table.title), width), ITALIC * styled)] if table.title else []
     lines.append(" " * whole)
     if has_headings:
         tallest = max(len(each.heading) for each in columns)
         headings = [[""] * (tallest - len(each.heading)) + each.heading for each in columns]
         lines += [*lines_of(headings, BOLD * styled), f" {'─' * (whole - 2)} "]
-    for row in range(len(columns[0].cells)):
-        lines += lines_of([each.cell(row, size) for each, size in zip(columns, widths, strict=True)])
+    for row in range(len(columns[0].texts)):
+        lines += lines_of([each.cell(row) for each in columns])
     return "\n".join([*lines, " " * whole, ""])
 
 
-def _least(gap: int, columns: Sequence[Column]) -> int:
-    """How wide the table is at least, with so many columns of a terminal between its own, and edges."""
-    return 1 + sum(each.least + gap + 1 for each in columns)
+def _whole(gap: int, columns: Sequence[Column]) -> int:
+    """How wide a table is, with so many columns of a terminal between its own, and edges."""
+    return 1 + sum(each.width + gap + 1 for each in columns)
 
 
-def _records(texts: Sequence[tuple[str, list[str]]], width: int) -> list[Column]:
+def _records(columns: Sequence[tuple[str, list[str]]], width: int) -> list[Column]:
     """The rows as records: a line of name and value for each cell, an empty one between two records."""
-    names, values = list[str](), list[str]()
-    for row in zip(*(each for _, each in texts), strict=True):
-        names += [""] * bool(names) + [name for name, _ in texts]
-        values += [""] * bool(values) + [*row]
-    left = Column.of("", names, 0)
-    room = max(LEAST_ID, width - _least(1, [left, left._replace(least=0)]))
+    rows = [*zip(*(texts for _, texts in columns), strict=True)]
+    names = [each for _ in rows for each in ("", *(name for name, _ in columns))][1:]
+    values = [each for row in rows for each in ("", *row)][1:]
+    left = Column("", names, 0)
+    room = max(LEAST_ID, width - _whole(1, [left]) - 2)
     values = [shortened(value, room) if name == ID else value for name, value in zip(names, values, strict=True)]
-    return [left, Column.of("", values, 0)]
+    return [left, Column("", values, 0)]
 
 
 def _cell(value: object) -> str:
