@@ -21,9 +21,10 @@ from deptree_cli.cli import options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import INPUT, Bundle, IntRange, check_effect, entry, opt, positive, reading
 from deptree_cli.cli.run import Fold, Job, Run, Select, Source, Tasks
+from deptree_cli.cli.score_options import check_one_each
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.cli.terminal import Counted, message, status
-from deptree_cli.core.errors import DeptreeError, counted, plural
+from deptree_cli.core.errors import DeptreeError, plural
 from deptree_cli.core.memory import available
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.scores import SCALES
@@ -96,14 +97,11 @@ class BitextOptions(Bundle):
     sources: tuple[PairSource, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.text and len(self.text) != len(self.scores):
-            counts = f"{counted(len(self.scores), 'score file')} but {len(self.text)} --text"
-            raise click.UsageError(f"{counts}. Pass --text once per score file, in the same order.")
+        check_one_each(self.scores, "text", self.text)
         nothing = (None,) * len(self.scores)
         self.sources = tuple(map(PairSource, self.scores, nothing, self.text or nothing))
-        if len(self.sources) > 1:
-            for each in self.sources:
-                check_readable(each.paths)
+        for each in self.sources if len(self.sources) > 1 else ():
+            check_readable(each.paths)
 
     @property
     def layout(self) -> PairLayout:

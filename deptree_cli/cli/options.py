@@ -301,18 +301,21 @@ class Bundle:
     @classmethod
     def declared(cls, fixed: Mapping[str, Any]) -> dict[str, Opt | Use]:
         """The options and bundles of its fields; `fixed`: values of fields that a command has set."""
-        found = _declarations((each.name, each) for each in fields(cls))  # type: ignore[arg-type]
-        return {name: each for name, each in found.items() if name not in fixed}
+        return {name: each for name, each in _fields_of(cls).items() if name not in fixed}
 
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these options a run must repeat to give the same result."""
-        return _signed(self.declared({}), vars(self))
+        return _signed(_fields_of(type(self)), vars(self))
 
     @property
     def news(self) -> Collection[str]:
         """Fields of the signature whose values a file has chosen, not the user."""
         return ()
+
+
+def _fields_of(bundle: type[Bundle]) -> dict[str, Opt | Use]:
+    return _declarations((each.name, each) for each in fields(bundle))  # type: ignore[arg-type]
 
 
 def _signed(declared: Mapping[str, Opt | Use], values: Mapping[str, Any]) -> dict[str, object]:
@@ -327,7 +330,7 @@ class Use:
     A command itself is the use of a function, whose parameters are all declared.
     """
 
-    bundle: Callable[..., Any]
+    bundle: type[Bundle] | Callable[..., int]
     changes: Mapping[str, Opt | Use]
     lacks: Collection[str]
     fixed: Mapping[str, Any]

@@ -84,17 +84,17 @@ class Search(Bundle):
         default=BUDGET,
         often=False,
         metavar="N",
+        sign="budget",
+        only_unusual=True,
         help=f"Effort under rules: compute at most N maximum trees for each tree.  [default: {BUDGET}]",
     )
     relax: bool = flag(
         "--relax",
         often=False,
+        sign="relax",
+        only_unusual=True,
         help="If no tree obeys, give up as few rules as possible, word by word; a comment names them.",
     )
-
-    @property
-    def signature_fields(self) -> dict[str, object]:
-        return {"budget": None if self.budget == BUDGET else self.budget, "relax": "yes" if self.relax else None}
 
 
 def rules(effect: str, default: Sequence[str] = ()) -> Any:
@@ -133,20 +133,19 @@ def check_known(rules: Constraints, labels: tuple[str, ...] | None, has_words: b
     from deptree_cli.io.rules.reading import Names, forbidden_labels, unknown_names, words_of
 
     words = replace(words_of(None, 1, None), labels=labels or ("",))
+    lacking = list[tuple[str, int, str]]()
     if labels is None:
-        missing = len(rules.rules.idle(replace(words, upos=["X"])))
-        _check_all_have(rules, "labels", missing, "--labels FILE, and --label-scores FILE if these are apart")
+        idle = len(rules.rules.idle(replace(words, upos=["X"])))
+        lacking.append(("labels", idle, "--labels FILE, and --label-scores FILE if these are apart"))
     else:
         warn("unknown labels", unknown_names(rules.rules, Names(frozenset(labels)), "that are not in --labels"))
         warn("forbidden labels", forbidden_labels(rules.rules, labels))
     if not has_words:
-        _check_all_have(rules, "UPOS", _without_tags(rules, words), "the sentences: --conllu FILE")
-
-
-def _check_all_have(rules: Constraints, what: str, missing: int, remedy: str) -> None:
-    if missing:
-        which = f"{missing} of {counted(len(rules.rules.rules), 'rule')} of {rules.rules.name}"
-        raise click.UsageError(f"{which} ask for {what}. Add {remedy}.")
+        lacking.append(("UPOS", _without_tags(rules, words), "the sentences: --conllu FILE"))
+    for what, idle, remedy in lacking:
+        if idle:
+            which = f"{idle} of {counted(len(rules.rules.rules), 'rule')} of {rules.rules.name}"
+            raise click.UsageError(f"{which} ask for {what}. Add {remedy}.")
 
 
 def _without_tags(rules: Constraints, words: Words) -> int:

@@ -58,18 +58,24 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
     return layouts[0]
 
 
-def _paired(scores: Sequence[str], feats: bool, **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
+def check_one_each(scores: Sequence[str], name: str, paths: Sequence[str]) -> None:
+    """Raise unless there is one path for each score file, or none at all."""
+    if paths and len(paths) != len(scores):
+        option, counts = f"--{name.replace('_', '-')}", counted(len(scores), "score file")
+        raise click.UsageError(
+            f"{counts} but {len(paths)} {option}. Pass {option} once per score file, in the same order."
+        )
+
+
+def _paired(scores: Sequence[str], feats: bool, **belonging: Sequence[Any]) -> tuple[ScoreFiles, ...]:
     """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
     from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 
     found = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
     for name, paths in belonging.items():
-        if paths and len(paths) != len(scores):
-            option = f"--{name.replace('_', '-')}"
-            counts = f"{counted(len(scores), 'score file')} but {len(paths)} {option}"
-            raise click.UsageError(f"{counts}. Pass {option} once per score file, in the same order.")
-        changes: list[dict[str, Any]] = [{name: path} for path in paths] or [{}] * len(scores)
-        found = [replace(each, **change) for each, change in zip(found, changes, strict=True)]
+        check_one_each(scores, name, paths)
+        for at, path in enumerate(paths):
+            found[at] = replace(found[at], **{name: path})
     for each in found if len(found) > 1 else ():
         check_readable(each.paths)
     return tuple(found)
@@ -145,7 +151,9 @@ class Scores(Bundle):
         belonging = {name: getattr(self, name) for name in ("conllu", "lengths", "label_scores", "gold")}
         self.files = _paired(paths, feats, **belonging)
         sources = [each.source for each in self.files]
-        read = layout_of_arcs(one_layout(sources, self._asked), self.labels is not None, bool(self.label_scores))
+        read = layout_of_arcs(
+            one_layout(sources, layouts().layout(self.preset)), self.labels is not None, bool(self.label_scores)
+        )
         self.how = Interpretation(
             layout=read,
             labels=read_labels(self.labels) if self.labels else None,
@@ -156,15 +164,9 @@ class Scores(Bundle):
         )
 
     @property
-    def _asked(self) -> Layout:
-        from deptree_cli.io.scores.layout import layout
-
-        return layout(self.preset)
-
-    @property
     def news(self) -> list[str]:
-        sources = [each.source for each in self.files]
-        chosen = {"trees": own_trees(sources), "from": self.how.layout.reading != self._asked.reading}
+        sources, asked = [each.source for each in self.files], layouts().layout(self.preset)
+        chosen = {"trees": own_trees(sources), "from": self.how.layout.reading != asked.reading}
         return [name for name, by_file in chosen.items() if by_file]
 
     @property
@@ -228,21 +230,18 @@ class Scores(Bundle):
 
         known = {*(self.how.labels or ()), None}
         for record in records:
-            labels: list[str | None] = []
+            block = record.block if isinstance(record, Sentence) else None
             with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
-                labels = record.block.labels if isinstance(record, Sentence) and record.block else []
-            for label in labels:
-                if label not in known and not is_root(label or ""):
-                    where = "it is kept as annotated, unscored"
-                    run.warn(f"label {label}", f"the label {label!r} is not in {self.labels}: {where}")
+                for label in block.labels if block else ():
+                    if label not in known and not is_root(label or ""):
+                        where = "it is kept as annotated, unscored"
+                        run.warn(f"label {label}", f"the label {label!r} is not in {self.labels}: {where}")
             yield record
 
     @property
     def signature_fields(self) -> dict[str, object]:
-        from deptree_cli.io.scores.layout import text_of
-
         return {
-            "from": text_of(self.how.layout.complete),
+            "from": layouts().text_of(self.how.layout.complete),
             **signature_of(self.how.space),
             **self.how.temperature.signature_fields(self.how.labels is not None),
             "heads": "fixed" if self.how.fix_heads else None,

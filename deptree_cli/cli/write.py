@@ -38,20 +38,19 @@ def _usual(formats: tuple[str | Encoder, ...], on_terminal: bool, of_conllu: boo
 @contextmanager
 def _table(path: str | None, page: Page) -> Iterator[Write]:
     """Rows as a table at the end, when its columns are known to fit; a single row without headings stands upright."""
-    rows: list[Row] = []
+    rows = list[Row]()
     with Output(path) as out:
         yield rows.extend
-        if rows:
-            out.write(drawn(_table_of(rows, page), *screen_of(path)).encode())
-
-
-def _table_of(rows: list[Row], page: Page) -> Table:
-    columns, title, headings = page.sheet
-    if len(rows) == 1 and not headings:
-        return Table(title, ("what", "value"), [[*each] for each in rows[0].items()])
-    shown = list(headings or (name for name in columns if any(row.get(name) is not None for row in rows)))
-    names = [headings[name] if headings else name for name in shown]
-    return Table(title, names, [[row.get(name) for name in shown] for row in rows])
+        if not rows:
+            return
+        columns, title, headings = page.sheet
+        if len(rows) == 1 and not headings:
+            table = Table(title, ("what", "value"), [[*each] for each in rows[0].items()])
+        else:
+            filled = (name for name in columns if any(row.get(name) is not None for row in rows))
+            shown = headings or {name: name for name in filled}
+            table = Table(title, [*shown.values()], [[row.get(name) for name in shown] for row in rows])
+        out.write(drawn(table, *screen_of(path)).encode())
 
 
 TABLE = Encoder("table", (), rows_of, _table, for_people=True, header=False)
@@ -88,10 +87,6 @@ def _sent_id_format(text: str) -> str:
     raise click.BadParameter(f"{text!r} {wrong}, such as '{{id}}-sample_{{k}}' or '{{id}}-{{k:03}}'.")
 
 
-# Formats whose names are also options, for short.
-_SHORT = {JSONL.name: "json", TSV.name: "tsv"}
-
-
 @dataclass(eq=False)
 class Out(Bundle):
     """How results are written.
@@ -115,12 +110,16 @@ class Out(Bundle):
         "--deps",
         type=click.Choice(DEPS),
         default=USUAL.deps,
+        sign="deps",
+        only_unusual=True,
         help="DEPS in CoNLL-U: drop (and empty nodes) if the tree changes, basic (its arcs), or keep.  [default: drop]",
     )
     sent_id_format: str = writing(
         "--sent-id-format",
         convert=_sent_id_format,
         default=USUAL.sent_id_format,
+        sign="sentid",
+        only_unusual=True,
         metavar="TEXT",
         help=f"The sent_id of a sentence's k-th tree in CoNLL-U.  [default: {USUAL.sent_id_format}]",
     )
@@ -133,12 +132,12 @@ class Out(Bundle):
     def declared(cls, fixed: Mapping[str, Any]) -> dict[str, Opt | Use]:
         found, formats = super().declared(fixed), fixed.get("formats", cls.formats)
         names = [each.name for each in encoders(formats)]
-        missing = [short for name, short in _SHORT.items() if name not in names or len(names) == 1]
-        missing += [] if fixed.get("of_trees") else ["deps", "sent_id_format"]
-        missing += ["fmt"] * (len(names) == 1) + ["header"] * (not fixed.get("has_header", True))
         chosen: Any = found["fmt"]
         found["fmt"] = replace(chosen, type=click.Choice(names), help=_format_help(formats, names))
-        return {name: each for name, each in found.items() if name not in missing}
+        has_choice, of_trees = len(names) > 1, fixed.get("of_trees", False)
+        has = {"fmt": has_choice, "header": fixed.get("has_header", True), "deps": of_trees, "sent_id_format": of_trees}
+        has |= {short: has_choice and name in names for short, name in (("json", JSONL.name), ("tsv", TSV.name))}
+        return {name: each for name, each in found.items() if has[name]}
 
     def __post_init__(self) -> None:
         given = {JSONL.name: self.json, TSV.name: self.tsv, self.fmt: self.fmt is not None}
@@ -167,14 +166,6 @@ class Out(Bundle):
         if self.fmt not in (None, *names):
             raise click.UsageError(f"--format {self.fmt} cannot store {what}. {one_of(names)}, or remove it.")
         return replace(self, formats=formats)
-
-    @property
-    def style_fields(self) -> dict[str, object]:
-        name = self.sent_id_format
-        return {
-            "deps": None if self.deps == USUAL.deps else self.deps,
-            "sentid": None if name == USUAL.sent_id_format else name,
-        }
 
     def of_single_trees(self) -> Out:
         check_effect(["sent_id_format"], "-k: a sentence's only tree keeps its sent_id")

@@ -190,7 +190,7 @@ def decode(
         raise click.UsageError(f"-k needs {other_method}, or add --rules.")
     scores.how = replace(scores.how, relax=search.relax, budget=search.budget)
     first = {"method": "k-best" if rule.size and method.name == MST else method.name}
-    last = {**rule.signature_fields, **search.signature_fields, **out.style_fields}
+    last = {**rule.signature_fields, **search.signature_fields, **out.signature_fields}
     out = out if rule.size else out.of_single_trees()
     folds: list[Fold[Any]] = [RelaxedSentences(run)] * search.relax + [TruncatedLists(rule)] * bool(rule.option)
     job = Job("decode", scores.source(run), run, out, first, last)

@@ -47,7 +47,7 @@ def sample(
     run: Run = use(Run),
 ) -> int:
     sampler.check_serves(scores.how.space)
-    last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **out.style_fields}
+    last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **out.signature_fields}
     used = dict(sampler.uses).get(scores.how.space.name)
     first = {"sampler": f"{sampler.name}={used}" if used else sampler.name}
     job = Job("sample", scores.source(run), run, out, first, last)

@@ -60,7 +60,7 @@ def swor(
     run: Run = use(Run),
 ) -> int:
     size = size or (SIZE_FOR_MASS if mass else SIZE)
-    last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if labelled else None, **out.style_fields}
+    last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if labelled else None, **out.signature_fields}
     job = Job("swor", scores.source(run), run, out, {"sampler": sampler.name}, last)
     work = partial(draw_distinct, sampler, size, mass or 1.0, labelled)
     return job.write(work, seed, folds=[IncompleteSamples(size, mass)])

@@ -82,7 +82,7 @@ def parse(
     if beam and not task.filters:
         check_effect(["particles"], "--to-scores, or no --beam")
     stream_seed = seed if task.filters else None
-    last = {**out.style_fields, "seed": stream_seed}
+    last = {**out.signature_fields, "seed": stream_seed}
     source = parser.source(run, beam or parser.particles)
     job = Job("hpyp parse", source, run, out if size else out.of_single_trees(), last=last)
     folds: list[Fold[Any]] = []
