@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from deptree_cli.hpyp.model.unknown import Symbols
 
 
-# Tags that a parser does not know: counted, named, and refused if they are too many.
-
-
-# An unseen tag is a slip; more than this share of them, and at least so many, are another tag set or column.
+# Tags that a parser does not know are counted, named, and refused if they are too many: one is a slip, but more than
+# this share of them, and at least so many, are another tag set or column.
 MOST, FEWEST = 0.05, 5
 
 # A file with unknown tags is judged after so many words; until then its sentences are held back.
@@ -50,7 +48,7 @@ class UnknownTags:
 
     def __init__(self, symbols: Symbols, column: str) -> None:
         self._symbols = symbols
-        self._column, self._other = (column, "xpos") if column == "upos" else (column, "upos")
+        self._column, self._other = column, "xpos" if column == "upos" else "upos"
         self._counts, self._unseen = Counter[str](), Counter[str]()
 
     def watched(self, sentences: Iterable[Sentence | DeptreeError], place: str) -> Iterator[Sentence | DeptreeError]:
@@ -79,13 +77,11 @@ class UnknownTags:
     def line(self) -> str:
         """The unknown tags of all files, for a message; empty if there are none."""
         missing, unseen = self._counts["missing"], self._unseen
-        parts = [f"without a tag: {missing}"] if missing else []
+        parts = [f"without a tag: {missing}"] * bool(missing)
         if unseen:
             parts.append(f"with a tag that the model does not know: {unseen.total()} ({named(unseen)})")
-        if not parts:
-            return ""
         start = f"of {counted(self._counts['words'], 'word')} in {self._column.upper()}, "
-        return f"{start}{'; '.join(parts)}. These tags were predicted or summed over"
+        return f"{start}{'; '.join(parts)}. These tags were predicted or summed over" if parts else ""
 
     def _count(self, block: Block, counts: Counter[str], unseen: Counter[str]) -> None:
         """Add the words of a sentence, those without a tag, and those whose tag in the other column is known."""
@@ -109,12 +105,9 @@ class UnknownTags:
         guess = f"{other} has tags that it knows: swap the columns, or {predict}"
         if 2 * counts["elsewhere"] <= unseen.total():
             tags = sorted(self._symbols.tags.symbols)
-            known = ", ".join(tags[:NAMED]) + (", ..." if len(tags) > NAMED else "")
+            known = ", ".join([*tags[:NAMED], *["..."] * (len(tags) > NAMED)])
             guess = f"It knows {known}: convert the tags if this is another tag set, or {predict}"
         raise DeptreeError(f"{problem} ({named(unseen)})", guess, place=place)
-
-
-# A model and sentences.
 
 
 # Seconds per particle and word, with given and with predicted tags; and how long a sentence may take unannounced.
@@ -194,8 +187,7 @@ class ParserOptions(Bundle):
         pace = 0.0 if run.quiet else effort * (PREDICTING if self.predicts_tags else PACE)
         prepare = partial(annotate, self.trained.progress.tagset, pace)
         found = sentences(self.sentences).in_order() if self.predicts_tags else self._with_known_tags(run)
-        items = Counted(found, share=share_of(self.sentences))
-        return Source(items, prepare, self.signature_fields, is_conllu=True)
+        return Source(Counted(found, share=share_of(self.sentences)), prepare, self.signature_fields, is_conllu=True)
 
     def _with_known_tags(self, run: Run) -> Iterator[Sentence | DeptreeError]:
         """The sentences; at the end a line on stderr counts unknown tags."""

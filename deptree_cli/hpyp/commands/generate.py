@@ -25,12 +25,13 @@ from deptree_cli.io.sentence import Sentence
 @command()
 def generate(
     model: str = MODEL,
-    size: int = options.size(1, "Number of sentences."),
+    size: int = options.size(1, "Number of sentences.", sign="size"),
     longest: int = opt(
         "--longest",
         type=IntRange(1, 10**6),
         default=LONGEST,
         metavar="N",
+        sign="longest",
         help=f"Most words per sentence; longer ones are sampled again.  [default: {LONGEST}]",
     ),
     seed: int = options.seed(),
@@ -47,9 +48,7 @@ def generate(
     sentences and trees are always complete.
     """
     names = (Sentence(f"gen-{number}", number, 0, "") for number in range(1, size + 1))
-    source: Source[Sentence, Sentence] = Source(
-        Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest}
-    )
+    source = Source[Sentence, Sentence](Counted(names, total=lambda: size))
     job = Job("hpyp generate", source, run, out, last={"seed": seed})
     return job.write(partial(drawn, read_trained(model), longest), seed)
 

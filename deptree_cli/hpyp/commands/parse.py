@@ -47,11 +47,10 @@ With --to-scores FILE, the filter's arc probabilities (marginals) become arc sco
 WRITTEN = {"from": "head-dep,first,log", "trees": PROJECTIVE.kind}
 
 
-def _described(kind: ScoreKind) -> str:
-    return f"{kind.name}: {kind.summary}"
+LISTING = Listing("Kinds of arc scores", SCORE_KINDS, lambda kind: f"{kind.name}: {kind.summary}")
 
 
-@command(help=HELP, listing=Listing("Kinds of arc scores", SCORE_KINDS, _described))
+@command(help=HELP, listing=LISTING)
 def parse(
     parser: ParserOptions = use(ParserOptions),
     beam: int | None = opt(
@@ -88,10 +87,8 @@ def parse(
     folds: list[Fold[Any]] = []
     if kind:
         fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
-        page, encoder = (
-            Page(signature("hpyp parse", fields), header=True),
-            encoder_of(None, scores, (SCORES,), JSONL.name),
-        )
+        page = Page(signature("hpyp parse", fields), header=True)
+        encoder = encoder_of(None, scores, (SCORES,), JSONL.name)
         folds = [Notices(run), *run.also(scores, encoder, "scores", page)]
     return job.write(task, stream_seed, folds=folds)
 
@@ -121,7 +118,7 @@ class Notices(Fold[tuple[str, ...]]):
 
 @dataclass(frozen=True)
 class ParseSentence:
-    """Finds the best tree of a sentence, by a `beam` or by particles, or `size` samples; and scores."""
+    """Find the best tree of a sentence, by a `beam` or by particles, or `size` samples; and scores."""
 
     parser: ParserOptions
     beam: int | None
@@ -155,11 +152,8 @@ class ParseSentence:
         return self._trees(sentence, best.heads[None], labels, tags, notes)
 
     def _drawn(self, sentence: AnnotatedBlock, found: Filtered) -> Trees:
-        drawn = found.drawn
-        closing = [
-            Note("effective_size", "effective_size", [found.effective_size], "{:.2f}"),
-            Note("particles", "particles", [self.parser.particles]),
-        ]
+        size = Note("effective_size", "effective_size", [found.effective_size], "{:.2f}")
+        closing, drawn = [size, Note("particles", "particles", [self.parser.particles])], found.drawn
         return self._trees(sentence, found.heads[drawn], found.deprels, found.tags[drawn], closing=closing)
 
     def _trees(

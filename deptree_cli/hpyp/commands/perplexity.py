@@ -73,14 +73,9 @@ class Score:
         parser, words = self.parser, sentence.annotated
         trained, predicts_tags = parser.trained, parser.predicts_tags
         found = evidence(trained, words, rng, parser.particles, predicts_tags, self.filters)
-        return (
-            words.n,
-            trained.symbols.classed(words),
-            -float(found.log2[-1]),
-            None if found.error is None else found.error**2,
-            None if predicts_tags else joint(trained, words),
-            () if predicts_tags else trained.symbols.unseen_labels(words),
-        )
+        bits, error = -float(found.log2[-1]), None if found.error is None else found.error**2
+        of_tree = (None, ()) if predicts_tags else (joint(trained, words), trained.symbols.unseen_labels(words))
+        return (words.n, trained.symbols.classed(words), bits, error, *of_tree)
 
 
 # A perplexity is finite as long as a float holds it.
@@ -109,13 +104,10 @@ class Perplexity:
     def add(
         self, words: int, classed: int, bits: float, error: float | None, joint: Joint | str | None, unseen: Any = ()
     ) -> None:
-        """Add a sentence.
+        """Add a sentence: of its words those that are predicted as classes, and the labels that the model never saw.
 
-        Args:
-            classed: how many of its words are predicted as classes.
-            bits, error: of its evidence, and the square of their standard error, None for a single filter.
-            joint: its joint probability, or why it has none; None if tags are predicted.
-            unseen: its labels that the model does not know.
+        Its evidence has `bits`, and the square of their standard error, None for a single filter. `joint` is its joint
+        probability, or why it has none; None if tags are predicted.
         """
         self.sentences += 1
         self.words += words

@@ -21,14 +21,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
 from deptree_cli.hpyp.files.treebank import read_treebank
-from deptree_cli.hpyp.model.sentences import (
-    LEXICALISED,
-    SPACING,
-    UNLEXICALISED,
-    Annotated,
-    Complete,
-    kept_iterations,
-)
+from deptree_cli.hpyp.model.sentences import LEXICALISED, SPACING, UNLEXICALISED, Annotated, Complete, kept_iterations
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import compile_kernels
@@ -143,9 +136,8 @@ def train(
     if not path.absolute().parent.is_dir():
         raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
     if options.states > 1 and options.unlabelled:
-        raise click.UsageError(
-            "--states cannot be combined with --unlabelled: only the last state reads it. Remove one."
-        )
+        problem = "--states cannot be combined with --unlabelled: only the last state reads it"
+        raise click.UsageError(f"{problem}. Remove one.")
     contexts = LEXICALISED if options.lexicalised else UNLEXICALISED
     if options.unlabelled and not contexts.word:
         raise DeptreeError("a parser without words cannot learn from text", "Remove --unlabelled")
@@ -209,11 +201,8 @@ def run_training(training: Training, kept: range, passes: int, options: TrainOpt
 
     path, had = options.model, training.progress
     todo, checkpoint = kept[-1] - had.iterations + passes - had.passes, Checkpoint(path, had, run.quiet)
-    source: Counted[str] = Counted(
-        (),
-        total=lambda: todo,
-        noun="iteration",
-        note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
+    source = Counted[str](
+        (), total=lambda: todo, noun="iteration", note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}"
     )
     with undone_at_once(checkpoint.tell):
         for line in progress(_steps(training, kept, passes), source):
@@ -265,8 +254,7 @@ class Checkpoint:
         Whether it holds it yet is seen from the file: a signal may come as soon as that is renamed into its place. It
         may come between two of these lines, too, whose order matters.
         """
-        held, now = self._progress(), _identity(self._path)
-        self._held = held
+        self._held, now = self._progress(), _identity(self._path)
         self._file = now
         self._coming = progress
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from itertools import pairwise
 from typing import Any, get_args
@@ -51,28 +51,20 @@ def write_model(path: str, trained: Trained, signature: str, compressed: bool = 
         "progress": asdict(trained.progress),
         **({"states": [state.iterations for state in trained.earlier]} if trained.earlier else {}),
     }
+    states = {f"state{number}.": state.processes for number, state in enumerate(trained.earlier)}
     with NpzOutput(path, signature, compressed, last=False) as out:
         out.write(ABOUT, np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8))
-        _write_processes(out, trained.symbols.names, trained.processes)
-        for number, state in enumerate(trained.earlier):
-            _write_processes(out, _names_of_state(trained.symbols, number), state.processes)
+        for prefix, processes in {"": trained.processes, **states}.items():
+            for name, process in zip(trained.symbols.names, processes, strict=True):
+                for key, array in process.arrays().items():
+                    steps = np.diff(array, prepend=array.dtype.type(0)) if key in _GROWING else array
+                    out.write(f"{prefix}{name}.{key}", _small(steps))
         drawn = {"derivations": trained.derivations}  # what training needs to go on, if derivations were sampled
         if trained.parses is not None:
             drawn |= {"text.tags": trained.parses.tags, "text.actions": trained.parses.actions}
         for key, array in drawn.items():
             if array is not None:
                 out.write(key, _small(array))
-
-
-def _names_of_state(symbols: Symbols, number: int) -> list[str]:
-    return [f"state{number}.{name}" for name in symbols.names]
-
-
-def _write_processes(out: NpzOutput, names: Sequence[str], processes: Sequence[Snapshot]) -> None:
-    for name, process in zip(names, processes, strict=True):
-        for key, array in process.arrays().items():
-            steps = np.diff(array, prepend=array.dtype.type(0)) if key in _GROWING else array
-            out.write(f"{name}.{key}", _small(steps))
 
 
 def _small(array: Array) -> Array:
@@ -112,10 +104,8 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
     words, tags, labels = (_symbols(about, name) for name in ("words", "tags", "labels"))
     contexts = Contexts(*(_names(about["contexts"], name) for name in NAMES))
     symbols = Symbols(Lexicon(Vocabulary(words)), Vocabulary(tags), labels, contexts)
-    processes = _processes(archive, symbols, symbols.names)
-    progress, derivations, parses = _progress(about["progress"]), None, None
-    if progress.oracle == SAMPLED:
-        derivations = _integers(archive, "derivations")
+    processes, progress, parses = _processes(archive, symbols), _progress(about["progress"]), None
+    derivations = _integers(archive, "derivations") if progress.oracle == SAMPLED else None
     if progress.passes:
         parses = Parses(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
         if parses.tags.size and not 0 <= parses.tags.min() <= parses.tags.max() < symbols.tags.size:
@@ -125,16 +115,13 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
         raise ValueError("states are not a list of numbers")
     if any(a >= b for a, b in pairwise([0, *ends, progress.iterations])):
         raise ValueError("states are out of order")
-    earlier = tuple(
-        State(iterations, _processes(archive, symbols, _names_of_state(symbols, number)))
-        for number, iterations in enumerate(ends)
-    )
-    return Trained(symbols, processes, progress, derivations, parses, earlier)
+    earlier = [State(each, _processes(archive, symbols, f"state{number}.")) for number, each in enumerate(ends)]
+    return Trained(symbols, processes, progress, derivations, parses, tuple(earlier))
 
 
-def _processes(archive: Archive, symbols: Symbols, names: Sequence[str]) -> tuple[Snapshot, ...]:
-    sizes = zip(names, symbols.codes, symbols.dishes, symbols.choices, strict=False)
-    return tuple(_process(archive, name, len(codes) + 1, dishes, choices) for name, codes, dishes, choices in sizes)
+def _processes(archive: Archive, symbols: Symbols, prefix: str = "") -> tuple[Snapshot, ...]:
+    sizes = zip(symbols.names, symbols.codes, symbols.dishes, symbols.choices, strict=False)
+    return tuple(_process(archive, prefix + name, len(codes) + 1, *numbers) for name, codes, *numbers in sizes)
 
 
 def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -183,12 +170,9 @@ def _process(archive: Archive, name: str, levels: int, dishes: int, choices: int
     arrays: dict[str, Any] = {}
     for field in fields(Snapshot):
         key = f"{name}.{field.name}"
-        if field.type == "Float":
-            arrays[field.name] = archive.load(key).astype(np.float64)
-        elif field.name in _GROWING:
-            arrays[field.name] = np.cumsum(_integers(archive, key), dtype=np.int64).astype(np.int32)
-        else:
-            arrays[field.name] = _integers(archive, key)
+        numbers = archive.load(key).astype(np.float64) if field.type == "Float" else _integers(archive, key)
+        is_growing = field.name in _GROWING
+        arrays[field.name] = np.cumsum(numbers, dtype=np.int64).astype(np.int32) if is_growing else numbers
     arrays["choices"] = int(arrays["choices"])
     found = Snapshot(**arrays)
     if found.choices != choices or found.discounts.shape != (levels,) or not found.is_sound(dishes):

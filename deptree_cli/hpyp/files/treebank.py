@@ -37,8 +37,7 @@ def read_treebank(
     """
 
     def checked(read: Sentence) -> Annotated:
-        found = annotated(read.sentence, read.sent_id, tags)
-        check(found)
+        check(found := annotated(read.sentence, read.sent_id, tags))
         return found
 
     return prepared(sentences(paths).in_order(), checked, on_error)
