@@ -38,11 +38,8 @@ class Field(NamedTuple):
 @cache
 def fields() -> tuple[Field, ...]:
     _, *lines = files("deptree_cli.cli").joinpath("fields.tsv").read_text(encoding="utf-8").splitlines()
-    rows = [line.split("\t") for line in lines]
-    return tuple(
-        Field(at, tuple(names.split(", ")), tuple(commands.split(", ")), meaning)
-        for at, names, commands, meaning in rows
-    )
+    rows = (line.split("\t") for line in lines)
+    return tuple(Field(at, (*names.split(", "),), (*by.split(", "),), meaning) for at, names, by, meaning in rows)
 
 
 def fields_of(command: str, section: str = "") -> list[tuple[str, str]]:
@@ -80,15 +77,11 @@ class Listing:
 def write_text(command: click.Command, listing: Listing | None, whole: bool, formatter: click.HelpFormatter) -> None:
     """Write what a command does: all of it and the listing, or the beginning and the names."""
     parts = cleandoc(command.help or "").split("\n\n")
-    if not whole:
-        parts = parts[:2]  # what it does and what it writes
-    if listing and (whole or listing.of_argument):
-        names = ", ".join(each.name for each in listing.register)
-        parts += (
-            [f"{listing.title}:", listing.register.listing(listing.describe)]
-            if whole
-            else [f"{listing.title}: {names}."]
-        )
+    parts = parts if whole else parts[:2]  # what it does and what it writes
+    if listing and whole:
+        parts += [f"{listing.title}:", listing.register.listing(listing.describe)]
+    elif listing and listing.of_argument:
+        parts.append(f"{listing.title}: {', '.join(each.name for each in listing.register)}.")
     formatter.write_paragraph()
     with formatter.indentation():
         formatter.write_text("\n\n".join(parts))
@@ -112,29 +105,20 @@ def write_options(
 
 def command_name(context: click.Context) -> str:
     """A command as the table of fields calls it: `hpyp parse`."""
-    names: list[str] = []
-    while context.parent is not None:
-        names.insert(0, context.info_name or "")
-        context = context.parent
-    return " ".join(names)
+    return context.command_path.removeprefix(context.find_root().command_path).strip()
 
 
 def _write(title: str, explained: Sequence[tuple[str, str]], others: str, formatter: click.HelpFormatter) -> None:
     """Write a section: options explained, others by their names."""
-    if explained:
-        with formatter.section(title):
-            formatter.write_dl(explained)
-            _write_line(f"also {others}" if others else "", formatter)
-    elif others:
+    if others and not explained:
         formatter.write_paragraph()
-        with formatter.indentation():
-            _write_line(f"{title}: {others}", formatter)
-
-
-def _write_line(text: str, formatter: click.HelpFormatter) -> None:
-    indent = formatter.current_indent
-    for line in wrap(text, formatter.width - indent, subsequent_indent="  ", break_on_hyphens=False):
-        formatter.write(f"{'':>{indent}}{line}\n")
+    with formatter.section(title) if explained else formatter.indentation():
+        if explained:
+            formatter.write_dl(explained)
+        text, indent = f"also {others}" if explained else f"{title}: {others}", formatter.current_indent
+        wrapped = wrap(text, formatter.width - indent, subsequent_indent="  ", break_on_hyphens=False)
+        for line in wrapped if others else ():
+            formatter.write(f"{'':>{indent}}{line}\n")
 
 
 def section_of(option: click.Parameter) -> str | None:

@@ -339,7 +339,7 @@ class Use:
 
     @property
     def declared(self) -> dict[str, Opt | Use]:
-        own = self.bundle.declared(self.fixed) if isinstance(self.bundle, type) else {}
+        own = self.bundle.declared(self.fixed) if hasattr(self.bundle, "declared") else {}
         return {name: each for name, each in {**own, **self.changes}.items() if name not in self.lacks}
 
     def options(self) -> Iterator[tuple[str, Opt]]:

@@ -56,8 +56,8 @@ def write_model(path: str, trained: Trained, signature: str, compressed: bool = 
         out.write(ABOUT, np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8))
         for prefix, processes in {"": trained.processes, **states}.items():
             for name, process in zip(trained.symbols.names, processes, strict=True):
-                for key, array in process.arrays().items():
-                    steps = np.diff(array, prepend=array.dtype.type(0)) if key in _GROWING else array
+                for key, numbers in process.arrays().items():
+                    steps = np.diff(numbers, prepend=numbers.dtype.type(0)) if key in _GROWING else numbers
                     out.write(f"{prefix}{name}.{key}", _small(steps))
         drawn = {"derivations": trained.derivations}  # what training needs to go on, if derivations were sampled
         if trained.parses is not None:
