@@ -11,7 +11,6 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deptree_cli.bitext.scores import KnownLinks, Link, Links, LinkScores, checked_links, checked_nulls
 from deptree_cli.core.dtypes import Array, Float
@@ -111,7 +110,7 @@ class PairLayout:
         if not self.assumed:
             return ""
         answers = {"--scale": "as log-scores", "--null": "without NULL"}
-        if "--scale" in self.assumed and (scores >= 0).all() and (scores <= 1).all():
+        if ((scores >= 0) & (scores <= 1)).all():
             answers["--scale"] += " (they are from 0 to 1: if they are weights, pass --scale weight)"
         return f"no {' or '.join(self.assumed)} given: reading {', '.join(answers[each] for each in self.assumed)}"
 
@@ -142,8 +141,8 @@ class PairLayout:
     def link_scores(self, scores: Array) -> LinkScores:
         """Return the log-scores of a matrix as read, (p, q), or (p + 1, q + 1) with NULL."""
         p, q = self.lengths(scores.shape)
-        of_source: ArrayLike = (1.0 if self.scale == "weight" else 0.0) if self.null_score is None else self.null_score
-        links, of_target = scores, of_source
+        one = float(self.scale == "weight") if self.null_score is None else self.null_score
+        links, of_source, of_target = scores, np.array(one), np.array(one)
         if self.null is not None:
             null, words = (0, slice(1, None)) if self.null == "first" else (-1, slice(-1))
             links, of_source, of_target = scores[words, words], scores[words, null], scores[null, words]
@@ -172,11 +171,9 @@ def check_not_padding(scores: Array, layout: PairLayout) -> None:
     words = slice(-1) if layout.null == "last" else slice(None)
     masked = scores == 0 if layout.scale == "weight" else scores <= -MASK
     constant = bool((scores == scores[0, 0]).all())
-    for what, last, nothing in (
-        ("row", scores[-1, words], masked[-1, words]),
-        ("column", scores[words, -1], masked[words, -1]),
-    ):
-        if nothing.all() or (len(last) > 1 and (last == last[0]).all() and not constant):
+    for what, at in (("row", (-1, words)), ("column", (words, -1))):
+        last = scores[at]
+        if masked[at].all() or (len(last) > 1 and (last == last[0]).all() and not constant):
             problem = f"the last {what} of a matrix of shape {scores.shape} looks like padding"
             raise DeptreeError(problem, "Give the words with --text FILE, or save one matrix per sentence pair")
 
@@ -217,8 +214,6 @@ def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
 #
 # Words are counted from 0, the source word first. ``i-j`` is a sure link; ``i?j`` and ``ipj``, both found in annotated
 # data, are links that are only possible. The order of links does not matter.
-
-
 _LINK = re.compile(rb"([0-9]{1,9})([-?p])([0-9]{1,9})")
 
 
@@ -230,8 +225,7 @@ def read_pharaoh(path: str) -> Iterator[KnownLinks | DeptreeError]:
 
 
 def _parsed(line: bytes, place: str) -> KnownLinks | DeptreeError:
-    sure: set[Link] = set()
-    possible: set[Link] = set()
+    sure, possible = set[Link](), set[Link]()
     for text in line.split():
         match = _LINK.fullmatch(text)
         if match is None:

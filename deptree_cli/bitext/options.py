@@ -10,7 +10,7 @@ from functools import partial
 from itertools import takewhile
 from math import inf, isnan
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import numpy as np
@@ -40,12 +40,12 @@ GONE_OF_PAIRS = dict.fromkeys(
 # Seconds: a pair that takes longer is announced.
 PATIENCE = 10.0
 
-_UNITS = ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)
+_UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 
 
 def _spelled(seconds: float) -> str:
-    unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
-    return f"{seconds / length:.0f} {unit}"
+    unit = next((each for each in _UNITS if seconds >= 2 * _UNITS[each]), "seconds")
+    return f"{seconds / _UNITS[unit]:.0f} {unit}"
 
 
 def _score(number: float | None) -> float | None:
@@ -110,9 +110,8 @@ class BitextOptions(Bundle):
 
     def source(self, run: Run, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
         """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
-        only = self.sources[0] if len(self.sources) == 1 else None
-        total = (lambda: only.count) if only else (lambda: None)
-        share = (lambda: share_read(only.path)) if only else (lambda: None)
+        first, is_only = self.sources[0], len(self.sources) == 1
+        total, share = lambda: first.count if is_only else None, lambda: share_read(first.path) if is_only else None
         pairs = with_links(self._read(run), gold) if gold else self._read(run)
         prepare = partial(scored, temperature=self.temperature)
         return Source(Counted(pairs, total, share, noun="pair"), prepare, self.signature_fields)
@@ -205,15 +204,10 @@ class PruningOptions(Bundle):
         return {"method": self.method.name, **own, "seed": self.stream_seed}
 
 
-Item = TypeVar("Item")
 Estimate = Callable[[AnyProgram, np.random.Generator], MonteCarloEstimate]
 
 # Chains that differ by more have not converged to one distribution (Gelman et al. 2013, section 11.4).
 HIGHEST_R_HAT = 1.1
-
-
-def _estimate(method: Method, settings: Settings, program: AnyProgram, rng: np.random.Generator) -> MonteCarloEstimate:
-    return method.estimate(program, rng, settings)
 
 
 class Estimating(Fold[float]):
@@ -236,11 +230,11 @@ class Estimating(Fold[float]):
                 status().draw(f"{done:,} {plural(done, 'iteration')}")
 
             settings = replace(settings, stop=lambda: self.was_stopped, tell=tell)
-        self.estimate: Estimate = partial(_estimate, method, settings)
+        self.estimate: Estimate = partial(method.estimate, settings=settings)
         self.was_stopped = False
         self._done = self._apart = 0
 
-    def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
+    def until_stopped(self, tasks: Tasks) -> Tasks:
         return takewhile(lambda _: not self.was_stopped, tasks)
 
     @contextmanager
@@ -252,13 +246,11 @@ class Estimating(Fold[float]):
             self.was_stopped = True
             signal.signal(signal.SIGINT, before)
 
-        if self._listens:
-            signal.signal(signal.SIGINT, note)
+        signal.signal(signal.SIGINT, note)
         try:
             yield
         finally:
-            if self._listens:
-                signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, before)
 
     def add(self, counts: float) -> None:
         self._done += 1
@@ -268,11 +260,11 @@ class Estimating(Fold[float]):
         if self.was_stopped:
             yield f"interrupted: {self._done} done, the last of them with the iterations so far"
         if self._apart:
-            apart = f"{self._apart} of {self._done}"
-            yield f"{apart}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations"
+            chains = f"chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations"
+            yield f"{self._apart} of {self._done}: {chains}"
 
     def write(self, job: Job[PairRecord, ScoredPair], work: Any, seed: int | None, *folds: Fold[Any]) -> int:
         """Write the results of a job while listening; the exit status."""
-        with self.listening():
+        with self.listening() if self._listens else nullcontext():
             code = job.write(work, seed, folds=[self, *folds])
         return INTERRUPTED if self.was_stopped else code
