@@ -21,18 +21,8 @@ from deptree_cli.io.json_lines import dump
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
 
-HELP = """Write the best alignment of every sentence pair, or all probable links.
 
-Reads a matrix of link scores per pair, a row per source word and a column per target word. Writes the Pharaoh format, a
-line per pair: i-j links source word i with target word j, counted from 0. --format jsonl (or -o FILE.jsonl) writes
-sent_id and links as pairs of numbers.
-
-The best alignment links words one to one. With --above P, words may have several links; above 0.5 they have at most
-one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip) leaves an empty line.
-"""
-
-
-@command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
+@command(listing=LISTING, gone=GONE_OF_PAIRS)
 def align(
     bitext: BitextOptions = use(BitextOptions),
     above: float | None = opt(
@@ -59,6 +49,15 @@ def align(
     out: Out = use(Out, formats=("pharaoh", "jsonl")),
     run: Run = use(Run),
 ) -> int:
+    """Write the best alignment of every sentence pair, or all probable links.
+
+    Reads a matrix of link scores per pair, a row per source word and a column per target word. Writes the Pharaoh
+    format, a line per pair: i-j links source word i with target word j, counted from 0. --format jsonl (or -o
+    FILE.jsonl) writes sent_id and links as pairs of numbers.
+
+    The best alignment links words one to one. With --above P, words may have several links; above 0.5 they have at most
+    one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip) leaves an empty line.
+    """
     if above is None and pruning.is_asked:
         raise click.UsageError("--method needs --above P: the best alignment is found without probabilities.")
     if above is None:

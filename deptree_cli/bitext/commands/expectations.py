@@ -18,28 +18,27 @@ from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.containers.npz import STANDARD_ERRORS
 
-HELP = """Compute the probability of every link: that a source word is linked with a target word.
 
-Reads a matrix of link scores per sentence pair. Writes JSON Lines: sent_id, p and q (the numbers of words),
-expectations (a row of probabilities per source word) and, if exact, log_z (the log partition function). Estimates also
-have standard_errors, iterations (per chain), effective_size (the effective sample size) and, with several chains, r_hat
-(1 if they agree). -o FILE.npz (.npy, .safetensors) writes arrays instead.
-
-Arrays of expectations have the names read, and standard errors have NAME.standard_errors.
-
-Ctrl-C stops an estimate early and writes the results so far; the exit status is then 130.
-
-The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseconds for two sentences of 20 words.
-"""
-
-
-@command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
+@command(listing=LISTING, gone=GONE_OF_PAIRS)
 def expectations(
     bitext: BitextOptions = use(BitextOptions),
     pruning: PruningOptions = use(PruningOptions),
     out: Out = use(Out, formats=("jsonl", ARRAYS)),
     run: Run = use(Run),
 ) -> int:
+    """Compute the probability of every link: that a source word is linked with a target word.
+
+    Reads a matrix of link scores per sentence pair. Writes JSON Lines: sent_id, p and q (the numbers of words),
+    expectations (a row of probabilities per source word) and, if exact, log_z (the log partition function). Estimates
+    also have standard_errors, iterations (per chain), effective_size (the effective sample size) and, with several
+    chains, r_hat (1 if they agree). -o FILE.npz (.npy, .safetensors) writes arrays instead.
+
+    Arrays of expectations have the names read, and standard errors have NAME.standard_errors.
+
+    Ctrl-C stops an estimate early and writes the results so far; the exit status is then 130.
+
+    The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseconds for two sentences of 20 words.
+    """
     estimating = Estimating(pruning.method, pruning.settings, run)
     chosen = bitext.announcing(estimating.until_stopped, run, 0 if pruning.is_asked else 2)
     job = Job("bitext expectations", bitext.source(run), run, out, last=pruning.signature_fields, select=chosen)

@@ -18,17 +18,10 @@ from deptree_cli.core.errors import counted
 from deptree_cli.io.encoders.pictures import as_text
 from deptree_cli.io.files.streams import place_of
 
-HELP = """Draw one sentence pair as a matrix: the darker a cell, the more probable the link.
-
-Writes text as wide as the terminal: source words on the left, target words above. The links of the best alignment are
-marked, and their probabilities listed on the right. Without --text, words are shown by their numbers, counted from 0.
-"""
-
-
 TEXT = as_text(alignment_text)
 
 
-@command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
+@command(listing=LISTING, gone=GONE_OF_PAIRS)
 def show(
     bitext: BitextOptions = use(BitextOptions),
     wanted: str | None = WANTED,
@@ -36,6 +29,12 @@ def show(
     out: Out = use(Out, formats=(TEXT,), has_header=False),
     run: Run = use(Run, lacks=ALONE),
 ) -> int:
+    """Draw one sentence pair as a matrix: the darker a cell, the more probable the link.
+
+    Writes text as wide as the terminal: source words on the left, target words above. The links of the best alignment
+    are marked, and their probabilities listed on the right. Without --text, words are shown by their numbers, counted
+    from 0.
+    """
     estimating = Estimating(pruning.method, pruning.settings, run)
     select = chosen_sentence(wanted, place_of(bitext.sources[0].path), "sentence pair")
     chosen = bitext.announcing(select, run, 1 if pruning.is_asked else 3)

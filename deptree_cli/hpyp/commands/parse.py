@@ -28,21 +28,6 @@ if TYPE_CHECKING:
     from deptree_cli.hpyp.model.parsing import Filtered  # loads kernels
 
 
-HELP = """Parse CoNLL-U sentences with a model of `deptree hpyp train`.
-
-Writes CoNLL-U with HEAD and DEPREL filled in (and, with --tags predict, the tags); the rest stays as it is. The tree is
-the best one that the search finds; its arcs never cross. The comment derivation_logprob is the log-probability
-(in nats) of the words and of the steps that build the tree. With -k K each sentence is written K times, as
-X/sample_1, ..., with sampled trees.
-
-Samples and scores come from a particle filter, an approximation that improves with --particles. Comments on the last
-sample give the number of particles and effective_size, the effective sample size at the end of the filter. The best
-tree is found by algorithm 1 of Buys and Blunsom (2015), or with --beam by a beam of fixed size.
-
-With --to-scores FILE, the filter's arc probabilities (marginals) become arc scores, which other commands read without
---from, as if you passed --projective. They are approximate, and the parser's preferences beyond single arcs are lost.
-"""
-
 # The layout and tree space that a score file records, so that other commands need no options.
 WRITTEN = {"from": "head-dep,first,log", "trees": PROJECTIVE.kind}
 
@@ -50,7 +35,7 @@ WRITTEN = {"from": "head-dep,first,log", "trees": PROJECTIVE.kind}
 LISTING = Listing("Kinds of arc scores", SCORE_KINDS, lambda kind: f"{kind.name}: {kind.summary}")
 
 
-@command(help=HELP, listing=LISTING)
+@command(listing=LISTING)
 def parse(
     parser: ParserOptions = use(ParserOptions),
     beam: int | None = opt(
@@ -76,6 +61,21 @@ def parse(
     out: Out = use(Out, formats=("conllu", "jsonl"), of_trees=True),
     run: Run = use(Run),
 ) -> int:
+    """Parse CoNLL-U sentences with a model of `deptree hpyp train`.
+
+    Writes CoNLL-U with HEAD and DEPREL filled in (and, with --tags predict, the tags); the rest stays as it is. The
+    tree is the best one that the search finds; its arcs never cross. The comment derivation_logprob is the
+    log-probability (in nats) of the words and of the steps that build the tree. With -k K each sentence is written K
+    times, as X/sample_1, ..., with sampled trees.
+
+    Samples and scores come from a particle filter, an approximation that improves with --particles. Comments on the
+    last sample give the number of particles and effective_size, the effective sample size at the end of the filter. The
+    best tree is found by algorithm 1 of Buys and Blunsom (2015), or with --beam by a beam of fixed size.
+
+    With --to-scores FILE, the filter's arc probabilities (marginals) become arc scores, which other commands read
+    without --from, as if you passed --projective. They are approximate, and the parser's preferences beyond single arcs
+    are lost.
+    """
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     task = ParseSentence(parser, beam, size, kind)
     if beam and not task.filters:
