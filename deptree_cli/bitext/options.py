@@ -167,7 +167,6 @@ class PruningOptions(Bundle):
     iterations: int | None = opt(
         "--iterations",
         type=IntRange(1),
-        metavar="N",
         help=f"Iterations per chain, or runs of rdp.  [default: {ITERATIONS}; with --seconds, as many as fit]",
     )
     seconds: float | None = opt(

@@ -113,6 +113,7 @@ class _Range:
 
 
 class IntRange(_Range, click.IntRange):
+    name = "N"  # how help calls the value of an option
     expected = "a whole number"
 
 
@@ -408,7 +409,7 @@ def command(
 
 
 _EVERYWHERE = {
-    "seed": Opt(flags=("--seed",), type=IntRange(0), click={"metavar": "N", "hidden": True, "expose_value": False}),
+    "seed": Opt(flags=("--seed",), type=IntRange(0), click={"hidden": True, "expose_value": False}),
     "header": Opt(flags=("--no-header",), click={"is_flag": True, "hidden": True, "expose_value": False}),
 }
 
@@ -424,7 +425,8 @@ def _check_together(options: Mapping[str, Opt], values: Mapping[str, Any]) -> No
         if source(name) is not ParameterSource.COMMANDLINE or values[name] is False:
             continue
         for needed in (options[each] for each in option.needs if not is_given(each)):
-            kind = needed.click.get("metavar") or ("FILE" if isinstance(needed.type, FileName) else "")
+            kind = needed.type.name.upper() if isinstance(needed.type, FileName | IntRange) else ""
+            kind = needed.click.get("metavar", kind)
             raise click.UsageError(f"{option.shown} needs {f'{needed.shown} {kind}'.strip()}.")
         for other in (options[each] for each in option.without if is_given(each)):
             raise click.UsageError(f"{option.shown} cannot be combined with {other.shown}. Remove one.")
@@ -453,7 +455,6 @@ def size(default: int | None, text: str, shown: str | None = None, **attributes:
         "--size",
         type=IntRange(1, 2**31 - 1),  # what an int32 counts; no sentence's trees fit into memory before that
         default=default,
-        metavar="N",
         help=f"{text}  [default: {shown or default}]",
         **attributes,
     )
@@ -461,9 +462,7 @@ def size(default: int | None, text: str, shown: str | None = None, **attributes:
 
 def seed() -> Any:
     """Declare ``--seed N``, a fresh number where none is given; whoever draws by it signs it."""
-    return opt(
-        "--seed", type=IntRange(0), metavar="N", help="Make the run repeatable.  [default: fresh, shown on stderr]"
-    )
+    return opt("--seed", type=IntRange(0), help="Make the run repeatable.  [default: fresh, shown on stderr]")
 
 
 def check_effect(names: Collection[str], needs: str) -> None:

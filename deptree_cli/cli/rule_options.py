@@ -83,7 +83,6 @@ class Search(Bundle):
         type=IntRange(1),
         default=BUDGET,
         often=False,
-        metavar="N",
         sign="budget",
         only_unusual=True,
         help=f"Effort under rules: compute at most N maximum trees for each tree.  [default: {BUDGET}]",

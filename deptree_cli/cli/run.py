@@ -153,7 +153,6 @@ class Run(Bundle):
         type=IntRange(1),
         default=1,
         envvar="DEPTREE_JOBS",
-        metavar="N",
         help="Number of processes; DEPTREE_SCHEDULER=ADDRESS: work on that dask cluster.  [default: 1]",
     )
     shard: tuple[int, int] = running(

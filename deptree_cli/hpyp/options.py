@@ -169,7 +169,6 @@ class ParserOptions(Bundle):
         "--particles",
         type=IntRange(1, 10**7),
         default=PARTICLES,
-        metavar="N",
         sign="particles",
         help=f"Search effort: more is slower and more accurate.  [default: {PARTICLES}]",
     )

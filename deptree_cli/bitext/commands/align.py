@@ -40,10 +40,7 @@ def align(
         " error rate.",
     ),
     report: str | None = opt(
-        "--report",
-        type=OUTPUT,
-        needs=["gold"],
-        help="Write the comparison with --gold as JSON; - is stdout.",
+        "--report", type=OUTPUT, needs=["gold"], help="Write the comparison with --gold as JSON; - is stdout."
     ),
     pruning: PruningOptions = use(PruningOptions),
     out: Out = use(Out, formats=("pharaoh", "jsonl")),

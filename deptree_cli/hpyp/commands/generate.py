@@ -30,7 +30,6 @@ def generate(
         "--longest",
         type=IntRange(1, 10**6),
         default=LONGEST,
-        metavar="N",
         sign="longest",
         help=f"Most words per sentence; longer ones are sampled again.  [default: {LONGEST}]",
     ),

@@ -41,7 +41,6 @@ def parse(
     beam: int | None = opt(
         "--beam",
         type=IntRange(1, 10**6),
-        metavar="N",
         sign="beam",
         without=["size"],
         help="Search with a beam of N instead of particles.",

@@ -58,21 +58,17 @@ class TrainOptions(Bundle):
     lexicalised: bool = opt(
         "--lexicalised/--unlexicalised", default=True, help="Model words and tags, or only tags.  [default: words too]"
     )
-    iterations: int = opt(
-        "--iterations", type=IntRange(1), default=10, metavar="N", help="Passes over the treebank.  [default: 10]"
-    )
+    iterations: int = opt("--iterations", type=IntRange(1), default=10, help="Passes over the treebank.  [default: 10]")
     states: int = opt(
         "--states",
         type=IntRange(1, 1000),
         default=1,
-        metavar="N",
         help=f"Average over N states of the model: {SPACING} more iterations for each but the first.  [default: 1]",
     )
     passes: int = opt(
         "--passes",
         type=IntRange(1),
         default=1,
-        metavar="N",
         needs=["unlabelled"],
         help="Passes over --unlabelled after those: by best trees, then by samples.  [default: 1]",
     )
@@ -109,7 +105,6 @@ def train(
     seed: int = opt(
         "--seed",
         type=IntRange(0),
-        metavar="N",
         help="Make the run repeatable.  [default: fresh, shown on stderr; with --resume, the model's]",
     ),
     run: Run = use(Run, lacks=("output", *ALONE)),
