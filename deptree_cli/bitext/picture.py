@@ -7,8 +7,8 @@ matrix continues below with the next of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.io.files.streams import cells
@@ -16,30 +16,20 @@ from deptree_cli.io.pictures.arcs import SURE, fitted, shown_form
 from deptree_cli.io.pictures.text import FAINT, POSSIBLE, UNSURE, WIDEST, painted
 
 
-@dataclass(frozen=True, eq=False)
 class AlignmentPicture:
-    """A sentence pair to be drawn: source words are rows, target words are columns.
+    """A sentence pair to be drawn: source words are rows, target words are columns, by their numbers if there are none.
 
     `probabilities` (p, q) of links; `targets` (p,): the target word that a source word is linked with, -1 for none.
     """
 
-    name: str
-    caption: str
-    source: Sequence[str]
-    target: Sequence[str]
-    probabilities: Float
-    targets: Heads
-
-
-def alignment_picture(
-    name: str, words: tuple[Sequence[str], Sequence[str]], probabilities: Float, targets: Heads, caption: str
-) -> AlignmentPicture:
-    """The picture of a pair; a sentence without `words` shows their numbers, from 0 as in links."""
-    source, target = (
-        [shown_form(word) for word in side or map(str, range(length))]
-        for side, length in zip(words, probabilities.shape, strict=True)
-    )
-    return AlignmentPicture(shown_form(name), caption, source, target, probabilities, targets)
+    def __init__(
+        self, name: str, words: tuple[Sequence[str], ...], probabilities: Float, targets: Heads, caption: str
+    ) -> None:
+        self.name, self.caption, self.probabilities, self.targets = shown_form(name), caption, probabilities, targets
+        self.source, self.target = (
+            [shown_form(word) for word in side or map(str, range(length))]
+            for side, length in zip(words, probabilities.shape, strict=True)
+        )
 
 
 # The shade of a link by the least probability that it stands for, the darkest first; and that of other links.
@@ -55,8 +45,7 @@ LEAST, TALLEST = 4, 12
 BRACKETED, NUMBERS = 4, "  p(link)"
 
 
-@dataclass(frozen=True)
-class _Strip:
+class _Strip(NamedTuple):
     """Neighbouring columns of the matrix, from the target word `first` on.
 
     `places` is where the cell of each begins, `size` how many characters a cell takes; brackets stand beside them.
@@ -93,11 +82,9 @@ def alignment_text(picture: AlignmentPicture, width: int, colour: bool = False) 
         *above, lowest = (" " * cells(words[0]) + line for line in strip.heading)
         lines += ["", *above, lowest + painted(NUMBERS * is_last, FAINT, colour)]
         for word, probabilities, linked in rows:
-            line = word + strip.row(probabilities, linked, colour)
-            if is_last and linked >= 0:
-                style = UNSURE if probabilities[linked] < SURE else ""
-                line += painted(f"  {probabilities[linked]:.4f}", style, colour)
-            lines.append(line)
+            style = UNSURE if probabilities[linked] < SURE else ""
+            number = f"  {probabilities[linked]:.4f}" * (is_last and linked >= 0)
+            lines.append(word + strip.row(probabilities, linked, colour) + painted(number, style, colour))
     legend = "  ".join(LEGEND)
     lines += ["", *(painted(line, FAINT, colour) for line in ([legend] if cells(legend) <= width else LEGEND))]
     return "".join(f"{line.rstrip()}\n" for line in lines)
@@ -128,7 +115,6 @@ def _characters(word: str) -> list[str]:
     found: list[str] = []
     for character in word:
         if cells(character) or not found:
-            found.append(character)
-        else:
-            found[-1] += character
+            found.append("")
+        found[-1] += character
     return found if len(found) <= TALLEST else [*found[: TALLEST - 1], "…"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair
 from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimate, Estimating, PruningOptions
-from deptree_cli.bitext.picture import AlignmentPicture, alignment_picture, alignment_text
+from deptree_cli.bitext.picture import AlignmentPicture, alignment_text
 from deptree_cli.cli.options import command, use
 from deptree_cli.cli.run import ALONE, Job, Run
 from deptree_cli.cli.score_options import WANTED, chosen_sentence
@@ -62,5 +62,5 @@ class DrawLinks:
         if estimate.iterations is not None:
             caption += f", {counted(estimate.iterations, 'iteration')}"
         targets = pair.distribution.argmax()
-        picture = alignment_picture(pair.id, words, estimate.expectations, targets, caption)
+        picture = AlignmentPicture(pair.id, words, estimate.expectations, targets, caption)
         return Drawn(picture, estimate.r_hat or 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 # The comments and MISC entries that are replaced or removed. They do not depend on trees, so other commands keep them.
 NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"SurprisalClass", b"SurprisalNote"})
 
-# The default of --regions.
+# The default of --regions, and the columns of TSV.
 WORDS = "words"
-
-# The columns of TSV.
 COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note")
 
 
@@ -129,7 +127,7 @@ class Measured:
         return [] if errors is None else errors.tolist()
 
     def to_jsonl(self) -> bytes:
-        columns = {name: [entry[name] for entry in self._entries()] for name in ("id", "form", "class", "note")}
+        columns = {name: [entry[name] for entry in self.entries] for name in ("id", "form", "class", "note")}
         (*bits, end), errors = self.found.surprisals_to(self.ends).tolist(), self.errors
         row = {"sent_id": self.sentence.annotated.sent_id, "forms": columns["form"], "surprisal": bits, "end": end}
         row |= {"error": errors[:-1], "end_error": errors[-1]} if errors else {}
@@ -143,29 +141,27 @@ class Measured:
         comments += [] if found.error is None else [f"# evidence_error = {found.error:.4f}"]
         misc = {}
         for word, (each, note) in enumerate(zip(bits, self.notes, strict=True), 1):
-            misc[word] = f"Surprisal={each:z.4f}"
-            misc[word] += f"|SurprisalClass={note.word_class}" if note.word_class else ""
-            misc[word] += f"|SurprisalNote={','.join(note.reasons)}" if note.reasons else ""
+            of_class = f"|SurprisalClass={note.word_class}" if note.word_class else ""
+            reasons = f"|SurprisalNote={','.join(note.reasons)}" if note.reasons else ""
+            misc[word] = f"Surprisal={each:z.4f}{of_class}{reasons}"
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
         bits = self.found.surprisals_to(self.ends).tolist()
         errors: Sequence[float | None] = self.errors or [None] * len(bits)
-        for place, entry in enumerate(self._entries()):
+        for place, entry in enumerate(self.entries):
             numbers = {"position": place + 1, "surprisal": bits[place], "error": errors[place]}
             yield {"sent_id": self.sentence.annotated.sent_id, **entry, **numbers}
 
-    def _entries(self) -> Iterator[dict[str, Any]]:
-        """The entries of every region that do not depend on surprisals; it has the notes of all its words."""
+    @property
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """What does not depend on surprisals of every region, with the notes of all its words."""
         for region in self.regions:
             own = self.notes[region.first - 1 : region.last]
-            yield {
-                "id": region.id,
-                "form": region.form,
-                "words": len(own),
-                "class": _joined(note.word_class for note in own if note.word_class),
-                "note": _joined(dict.fromkeys(reason for note in own for reason in note.reasons)),
-            }
+            classes, reasons = (note.word_class for note in own), (reason for note in own for reason in note.reasons)
+            notes = {"class": ",".join(filter(None, classes)), "note": ",".join(dict.fromkeys(reasons))}
+            entry = {"id": region.id, "form": region.form, "words": len(own)}
+            yield entry | {name: text or None for name, text in notes.items()}
 
 
 @dataclass(frozen=True)
@@ -182,7 +178,3 @@ class Surprisals:
         found = evidence(parser.trained, words, rng, parser.particles, parser.predicts_tags, self.filters)
         notes = word_notes(parser.trained.symbols, words, parser.predicts_tags)
         return Measured(sentence, found, notes, regions, {"particles": parser.particles, "filters": self.filters})
-
-
-def _joined(names: Iterable[str]) -> str | None:
-    return ",".join(names) or None

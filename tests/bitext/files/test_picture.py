@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.bitext.picture import AlignmentPicture, alignment_picture
+from deptree_cli.bitext.picture import AlignmentPicture
 
 
 def picture(p: int, q: int, words: tuple[list[str], list[str]] = ([], [])) -> AlignmentPicture:
@@ -15,7 +15,7 @@ def picture(p: int, q: int, words: tuple[list[str], list[str]] = ([], [])) -> Al
         targets[word] = word
         probabilities[word, word] = 0.25
         probabilities[word, (word + 1) % q] += 0.625
-    return alignment_picture("de-1", words, probabilities, targets, "best alignment")
+    return AlignmentPicture("de-1", words, probabilities, targets, "best alignment")
 
 
 def test_words_as_they_can_be_shown() -> None:

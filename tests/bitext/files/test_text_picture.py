@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.picture import EMPTY, SHADES, AlignmentPicture, alignment_picture, alignment_text
+from deptree_cli.bitext.picture import EMPTY, SHADES, AlignmentPicture, alignment_text
 from deptree_cli.io.pictures.arcs import cells
 
 
@@ -17,7 +17,7 @@ def picture(source: str, target: str, links: dict[tuple[int, int], float], targe
     probabilities = np.zeros((len(words[0]), len(words[1])))
     for link, probability in links.items():
         probabilities[link] = probability
-    return alignment_picture("de-1", words, probabilities, np.array(targets, np.int32), "best alignment")
+    return AlignmentPicture("de-1", words, probabilities, np.array(targets, np.int32), "best alignment")
 
 
 GOES = picture(
@@ -169,7 +169,7 @@ def test_any_pair_fits(p: int, q: int, width: int) -> None:
     targets = np.full(p, -1, np.int32)
     count = min(p, q) - min(p, q) // 4
     targets[rng.permutation(p)[:count]] = rng.permutation(q)[:count]
-    drawn = alignment_picture("x", ((), ()), rng.random((p, q)) ** 3, targets, "best alignment")
+    drawn = AlignmentPicture("x", ((), ()), rng.random((p, q)) ** 3, targets, "best alignment")
     text = alignment_text(drawn, width)
     assert max(map(cells, text.splitlines()[1:])) <= max(width, 33)
     matrix = text.split("\n\n", 1)[1].rpartition("\n\n")[0]
