@@ -189,22 +189,21 @@ def met(
         yield DeptreeError("no sentence has this name", "Correct the name", place=place, sent_id=name)
 
 
+@dataclass
 class RelaxedSentences(Fold[tuple[str, str, "GivenUp"]]):
     """Names such sentences and counts them; each counts with its place, its id and what is given up."""
 
+    run: Run
+    count: int = 0
     attribute = "relaxed"
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._count = 0
 
     def add(self, counts: tuple[str, str, GivenUp]) -> None:
         place, sent_id, (names, fewest) = counts
-        self._count += 1
+        self.count += 1
         unsure = "" if fewest else " (fewer may be enough: raise --budget)"
         line = printable(f"relaxed: {place} ({sent_id}): {', '.join(names)}{unsure}")
-        self._run.warn(line, line)
+        self.run.warn(line, line)
 
     def lines(self) -> Iterator[str]:
-        if self._count:
-            yield f"{counted(self._count, 'sentence')} relaxed"
+        if self.count:
+            yield f"{counted(self.count, 'sentence')} relaxed"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import click
@@ -65,31 +66,31 @@ def align(
     chosen = bitext.announcing(estimating.until_stopped, run, sums)
     probable = {} if above is None else {"above": repr(above), **pruning.signature_fields}
     job = Job("bitext align", bitext.source(run, gold), run, out, last=probable, select=chosen)
-    work = best_links if above is None else LinksAbove(above, estimating.estimate)
+    work = best_links if above is None else partial(links_above, above, estimating.estimate)
     write = also(report, JSONL, Page(job.signature, out.header))
     code = estimating.write(job, work, pruning.stream_seed, *[agreement] * bool(gold))
     write(agreement.rows())
     return code
 
 
+@dataclass
 class LinkAgreement(Fold[LinkCounts]):
     """The agreement of links with gold links, summed over pairs; `shown` as a table."""
 
+    shown: bool
+    counts: LinkCounts = field(default_factory=LinkCounts)
     attribute = "agreement"
 
-    def __init__(self, shown: bool) -> None:
-        self._counts, self._shown = LinkCounts(), shown
-
     def add(self, counts: LinkCounts) -> None:
-        self._counts += counts
+        self.counts += counts
 
     def rows(self) -> list[Row]:
-        return [self._counts.summary()]
+        return [self.counts.summary()]
 
     def lines(self) -> Iterator[Table]:
-        if not self._shown:
+        if not self.shown:
             return
-        *counts, precision, recall, error = self._counts.summary().values()
+        *counts, precision, recall, error = self.counts.summary().values()
         rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
         yield Table("agreement with gold links", _COLUMNS, [[*counts, *rates]])
 
@@ -120,14 +121,8 @@ def best_links(pair: ScoredPair, _: None) -> Aligned:
     return Aligned(pair, links_of(pair.distribution.argmax()))
 
 
-@dataclass(frozen=True)
-class LinksAbove:
-    above: float
-    estimate: Estimate
-
-    def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Aligned:
-        estimate = self.estimate(pair.distribution.program(), rng)
-        probabilities = estimate.expectations
-        found = np.argwhere(probabilities > self.above)
-        links = frozenset((int(source), int(target)) for source, target in found)
-        return Aligned(pair, links, tuple(probabilities[tuple(found.T)].tolist()), estimate.r_hat or 0.0)
+def links_above(above: float, estimate: Estimate, pair: ScoredPair, rng: np.random.Generator) -> Aligned:
+    estimated = estimate(pair.distribution.program(), rng)
+    found = np.argwhere(estimated.expectations > above)
+    links = frozenset((int(source), int(target)) for source, target in found)
+    return Aligned(pair, links, tuple(estimated.expectations[tuple(found.T)].tolist()), estimated.r_hat or 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def expectations(
     estimating = Estimating(pruning.method, pruning.settings, run)
     chosen = bitext.announcing(estimating.until_stopped, run, 0 if pruning.is_asked else 2)
     job = Job("bitext expectations", bitext.source(run), run, out, last=pruning.signature_fields, select=chosen)
-    return estimating.write(job, LinkExpectations(estimating.estimate), pruning.stream_seed)
+    return estimating.write(job, partial(link_expectations, estimating.estimate), pruning.stream_seed)
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,5 @@ class Expected:
         return found if errors is None else [*found, (key, errors, STANDARD_ERRORS)]
 
 
-@dataclass(frozen=True)
-class LinkExpectations:
-    estimate: Estimate
-
-    def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Expected:
-        return Expected(pair.id, pair.record.key, self.estimate(pair.distribution.program(), rng))
+def link_expectations(estimate: Estimate, pair: ScoredPair, rng: np.random.Generator) -> Expected:
+    return Expected(pair.id, pair.record.key, estimate(pair.distribution.program(), rng))

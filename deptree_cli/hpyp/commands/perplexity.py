@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -53,29 +54,22 @@ def perplexity(
     job = Job("hpyp perplexity", parser.source(run, parser.particles * filters), run, out, last={"seed": seed})
     found = Perplexity(parser.trained.symbols.names, parser.predicts_tags)
     empty = DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
-    code = job.summarise(Score(parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)
+    code = job.summarise(partial(score, parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)
     if found.unseen_labels:
         unseen = f"labels that the model does not know: {named(found.unseen_labels)}"
         run.warn("labels", f"{unseen}; sentences with them have no joint bits")
     return code
 
 
-@dataclass(frozen=True)
-class Score:
+def score(parser: ParserOptions, filters: int, sentence: AnnotatedBlock, rng: np.random.Generator) -> tuple[Any, ...]:
     """The bits of a sentence, for `Perplexity.add`."""
+    from deptree_cli.hpyp.model.parsing import evidence, joint  # loads kernels: when there is work
 
-    parser: ParserOptions
-    filters: int
-
-    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> tuple[Any, ...]:
-        from deptree_cli.hpyp.model.parsing import evidence, joint  # loads kernels: when there is work
-
-        parser, words = self.parser, sentence.annotated
-        trained, predicts_tags = parser.trained, parser.predicts_tags
-        found = evidence(trained, words, rng, parser.particles, predicts_tags, self.filters)
-        bits, error = -float(found.log2[-1]), None if found.error is None else found.error**2
-        of_tree = (None, ()) if predicts_tags else (joint(trained, words), trained.symbols.unseen_labels(words))
-        return (words.n, trained.symbols.classed(words), bits, error, *of_tree)
+    trained, predicts_tags, words = parser.trained, parser.predicts_tags, sentence.annotated
+    found = evidence(trained, words, rng, parser.particles, predicts_tags, filters)
+    bits, error = -float(found.log2[-1]), None if found.error is None else found.error**2
+    of_tree = (None, ()) if predicts_tags else (joint(trained, words), trained.symbols.unseen_labels(words))
+    return (words.n, trained.symbols.classed(words), bits, error, *of_tree)
 
 
 # A perplexity is finite as long as a float holds it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +73,7 @@ def surprisal(
         out = out.narrowed("regions of several words", TSV.name, JSONL.name)
     last = {"regions": None if regions == WORDS else regions, "seed": seed}
     job = Job("hpyp surprisal", parser.source(run, parser.particles * filters), run, out, last=last)
-    return job.write(Surprisals(parser, filters, regions), seed, Sheet(COLUMNS), [Errors(regions)])
+    return job.write(partial(surprisals, parser, filters, regions), seed, Sheet(COLUMNS), [Errors(regions)])
 
 
 @dataclass
@@ -164,17 +164,13 @@ class Measured:
             yield entry | {name: text or None for name, text in notes.items()}
 
 
-@dataclass(frozen=True)
-class Surprisals:
-    parser: ParserOptions
-    filters: int
-    regions: str
+def surprisals(
+    parser: ParserOptions, filters: int, how: str, sentence: AnnotatedBlock, rng: np.random.Generator
+) -> Measured:
+    """The surprisals of a sentence by regions; `how` these are found."""
+    from deptree_cli.hpyp.model.parsing import evidence  # loads kernels: when there is work
 
-    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Measured:
-        from deptree_cli.hpyp.model.parsing import evidence  # loads kernels: when there is work
-
-        parser, words = self.parser, sentence.annotated
-        regions = REGIONS[self.regions](sentence.block)  # before the work: it may be refused
-        found = evidence(parser.trained, words, rng, parser.particles, parser.predicts_tags, self.filters)
-        notes = word_notes(parser.trained.symbols, words, parser.predicts_tags)
-        return Measured(sentence, found, notes, regions, {"particles": parser.particles, "filters": self.filters})
+    words, regions = sentence.annotated, REGIONS[how](sentence.block)  # before the work: it may be refused
+    found = evidence(parser.trained, words, rng, parser.particles, parser.predicts_tags, filters)
+    notes = word_notes(parser.trained.symbols, words, parser.predicts_tags)
+    return Measured(sentence, found, notes, regions, {"particles": parser.particles, "filters": filters})

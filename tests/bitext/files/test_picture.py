@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.bitext.picture import AlignmentPicture
+from deptree_cli.bitext.commands.show import AlignmentPicture
 
 
 def picture(p: int, q: int, words: tuple[list[str], list[str]] = ([], [])) -> AlignmentPicture:

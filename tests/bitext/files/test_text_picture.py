@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.picture import EMPTY, SHADES, AlignmentPicture, alignment_text
+from deptree_cli.bitext.commands.show import EMPTY, SHADES, AlignmentPicture, alignment_text
 from deptree_cli.io.pictures.arcs import cells
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.commands.perplexity import Perplexity, Score
+from deptree_cli.hpyp.commands.perplexity import Perplexity
+from deptree_cli.hpyp.commands.perplexity import score as score_of
 from deptree_cli.hpyp.model.parsing import Joint, evidence, joint
 from deptree_cli.hpyp.model.sentences import Annotated
 from deptree_cli.hpyp.model.training import Trained
@@ -21,7 +22,7 @@ PARTS = ("action", "tag", "word")
 def score(trained: Trained, sentence: Annotated, filters: int = 2, predicts_tags: bool = False) -> tuple[Any, ...]:
     parser: Any = SimpleNamespace(trained=trained, particles=50, predicts_tags=predicts_tags)
     read: Any = SimpleNamespace(annotated=sentence)
-    return Score(parser, filters)(read, np.random.default_rng(1))
+    return score_of(parser, filters, read, np.random.default_rng(1))
 
 
 def test_a_score_is_what_its_parts_say() -> None:
