@@ -229,7 +229,8 @@ class Estimating(Fold[float]):
                 status().draw(f"{done:,} {plural(done, 'iteration')}")
 
             settings = replace(settings, stop=lambda: self.was_stopped, tell=tell)
-        self.estimate: Estimate = partial(method.estimate, settings=settings)
+        estimate: Any = method.estimate
+        self.estimate: Estimate = partial(estimate, settings=settings)
         self.was_stopped = False
         self._done = self._apart = 0
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,24 +14,18 @@ from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import OUTPUT, IntRange, check_effect, command, entry, opt, use
 from deptree_cli.cli.run import Fold, Job, Run
 from deptree_cli.cli.write import Out
-from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.treebank import deprels_by_name, tags_by_name
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
 from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions
-from deptree_cli.io.conllu.trees import AsTrees, Note, Trees
+from deptree_cli.io.conllu.trees import Note, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.encoders.base import JSONL, Page
 from deptree_cli.io.signature import signature
 
-if TYPE_CHECKING:
-    from deptree_cli.hpyp.model.parsing import Filtered  # loads kernels
-
-
 # The layout and tree space that a score file records, so that other commands need no options.
 WRITTEN = {"from": "head-dep,first,log", "trees": PROJECTIVE.kind}
-
 
 LISTING = Listing("Kinds of arc scores", SCORE_KINDS, lambda kind: f"{kind.name}: {kind.summary}")
 
@@ -76,10 +71,10 @@ def parse(
     are lost.
     """
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
-    task = ParseSentence(parser, beam, size, kind)
-    if beam and not task.filters:
+    is_filtered = bool(size or kind)
+    if beam and not is_filtered:
         check_effect(["particles"], "--to-scores, or no --beam")
-    stream_seed = seed if task.filters else None
+    stream_seed = seed if is_filtered else None
     last = {**out.signature_fields, "seed": stream_seed}
     source = parser.source(run, beam or parser.particles)
     job = Job("hpyp parse", source, run, out if size else out.of_single_trees(), last=last)
@@ -89,84 +84,56 @@ def parse(
         page = Page(signature("hpyp parse", fields), header=True)
         encoder = encoder_of(None, scores, (SCORES,), JSONL.name)
         folds = [Notices(run), *run.also(scores, encoder, "scores", page)]
-    return job.write(task, stream_seed, folds=folds)
+    return job.write(partial(parse_sentence, parser, beam, size, kind), stream_seed, folds=folds)
 
 
 @dataclass(frozen=True, eq=False)
-class Parsed(AsTrees):
+class Parsed(Trees):
     """The trees of a sentence; its scores (n+1, n+1), if they are written too, and what to report about them."""
 
-    parsed: Trees
-    scores: SentenceScores | None
-    notices: tuple[str, ...]
-
-    def trees(self) -> Trees:
-        return self.parsed
+    scores: SentenceScores | None = None
+    notices: Sequence[str] = ()
 
 
-class Notices(Fold[tuple[str, ...]]):
+@dataclass
+class Notices(Fold[Sequence[str]]):
+    run: Run
     attribute = "notices"
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    def add(self, counts: tuple[str, ...]) -> None:
+    def add(self, counts: Sequence[str]) -> None:
         for line in counts:
-            self._run.warn(line, line)
+            self.run.warn(line, line)
 
 
-@dataclass(frozen=True)
-class ParseSentence:
+def parse_sentence(
+    parser: ParserOptions,
+    beam: int | None,
+    size: int | None,
+    kind: ScoreKind | None,
+    sentence: AnnotatedBlock,
+    rng: np.random.Generator,
+) -> Parsed:
     """Find the best tree of a sentence, by a `beam` or by particles, or `size` samples; and scores."""
+    from deptree_cli.hpyp.model import parsing  # loads kernels: when there is work
 
-    parser: ParserOptions
-    beam: int | None
-    size: int | None
-    kind: ScoreKind | None
-
-    @property
-    def filters(self) -> bool:
-        return bool(self.size or self.kind)
-
-    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Parsed:
-        from deptree_cli.hpyp.model.parsing import filtered  # loads kernels: when there is work
-
-        parser, words, found, scores, notices = self.parser, sentence.annotated, None, None, list[str]()
-        if self.filters:
-            found = filtered(parser.trained, words, rng, parser.particles, parser.predicts_tags, self.size or 0)
-        trees = self._drawn(sentence, found) if self.size and found else self._best(sentence)
-        if self.kind and found:
-            array = self.kind.function(found.marginals, notify=notices.append)
-            scores = SentenceScores(words.sent_id, array, words.forms)
-        return Parsed(trees, scores, tuple(f"{words.sent_id}: {each}" for each in notices))
-
-    def _best(self, sentence: AnnotatedBlock) -> Trees:
-        from deptree_cli.hpyp.model.parsing import parse
-
-        parser, symbols = self.parser, self.parser.trained.symbols
-        best = parse(parser.trained, sentence.annotated, parser.particles, parser.predicts_tags, self.beam)
+    trained, words, search = parser.trained, sentence.annotated, (parser.particles, parser.predicts_tags)
+    symbols, scores, notices = trained.symbols, None, list[str]()
+    if size or kind:
+        found = parsing.filtered(trained, words, rng, *search, size or 0)
+    if size:
+        heads, labels, tags = found.heads[found.drawn], found.deprels, found.tags[found.drawn]
+        of_size = Note("effective_size", "effective_size", [found.effective_size], "{:.2f}")
+        notes, closing = [], [of_size, Note("particles", "particles", [parser.particles])]
+    else:
+        best = parsing.parse(trained, words, *search, beam)
+        heads = best.heads[None]
         labels = np.array([[symbols.label_numbers[label] for label in best.deprels]], dtype=np.int32)
         tags = np.array([[symbols.tags.id(tag) for tag in best.tags]], dtype=np.int32)
-        notes = [Note("log_prob", "derivation_logprob", [best.log_prob], "{:.6f}")]
-        return self._trees(sentence, best.heads[None], labels, tags, notes)
-
-    def _drawn(self, sentence: AnnotatedBlock, found: Filtered) -> Trees:
-        size = Note("effective_size", "effective_size", [found.effective_size], "{:.2f}")
-        closing, drawn = [size, Note("particles", "particles", [self.parser.particles])], found.drawn
-        return self._trees(sentence, found.heads[drawn], found.deprels, found.tags[drawn], closing=closing)
-
-    def _trees(
-        self,
-        sentence: AnnotatedBlock,
-        heads: Heads,
-        labels: Heads,
-        tags: Heads,
-        notes: Sequence[Note] = (),
-        closing: Sequence[Note] = (),
-    ) -> Trees:
-        """k trees, (k, n) heads, numbers of labels and of tags; tags are written if they were predicted."""
-        trained = self.parser.trained
-        deprels = deprels_by_name(trained.symbols, heads, labels)
-        column = tags_by_name(trained.symbols, trained.progress.tagset, tags) if self.parser.predicts_tags else None
-        words, ranked = sentence.annotated, bool(closing)
-        return Trees(words.sent_id, sentence.block, heads, notes, closing, deprels, column, ranked=ranked)
+        notes, closing = [Note("log_prob", "derivation_logprob", [best.log_prob], "{:.6f}")], []
+    if kind:
+        array = kind.function(found.marginals, notify=lambda line: notices.append(f"{words.sent_id}: {line}"))
+        scores = SentenceScores(words.sent_id, array, words.forms)
+    deprels = deprels_by_name(symbols, heads, labels)
+    column = tags_by_name(symbols, trained.progress.tagset, tags) if parser.predicts_tags else None
+    trees = words.sent_id, sentence.block, heads, notes, closing, deprels, column
+    return Parsed(*trees, ranked=bool(size), scores=scores, notices=notices)
