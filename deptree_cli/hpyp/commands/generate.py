@@ -14,12 +14,13 @@ from deptree_cli.cli.run import Job, Run, Source
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
-from deptree_cli.hpyp.files.treebank import to_conllu
-from deptree_cli.hpyp.model.sentences import LONGEST, Annotated
+from deptree_cli.hpyp.model.sentences import LONGEST, UNKNOWN, Annotated
 from deptree_cli.hpyp.options import MODEL, read_trained
+from deptree_cli.io.conllu.blocks import block_of
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.sentence import Sentence
+from deptree_cli.kernels.columns import NO_HEAD
 
 
 @command()
@@ -60,7 +61,12 @@ class Drawn:
     tagset: Tags
 
     def to_conllu(self, _: Style) -> bytes:
-        return to_conllu(self.sentence, self.tagset)
+        found = self.sentence
+        heads = [UNKNOWN if head == NO_HEAD else str(head) for head in found.heads.tolist()]
+        block = block_of(found.sent_id, found.forms)
+        for name, values in ((self.tagset, found.tags), ("head", heads), ("deprel", found.deprels)):
+            block = block.with_column(name, values)
+        return block.raw
 
     def to_jsonl(self) -> bytes:
         found = self.sentence

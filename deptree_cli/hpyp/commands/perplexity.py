@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from math import sqrt
+from math import isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,12 +85,8 @@ class Perplexity:
 
     parts: tuple[str, ...]
     predicts_tags: bool = False
-    sentences: int = 0
-    words: int = 0
-    classed: int = 0
     bits: float = 0.0
-    square_error: float | None = 0.0
-    in_trees: int = 0
+    square_error: float = 0.0
     joint: Float = field(default_factory=lambda: np.zeros(3))
     counts: Counter[str] = field(default_factory=Counter)
     unseen_labels: Counter[str] = field(default_factory=Counter)
@@ -103,45 +99,42 @@ class Perplexity:
         Its evidence has `bits`, and the square of their standard error, None for a single filter. `joint` is its joint
         probability, or why it has none; None if tags are predicted.
         """
-        self.sentences += 1
-        self.words += words
-        self.classed += classed
+        self.counts.update(sentences=1, words=words, classed=classed)
         self.bits += bits
+        self.square_error += nan if error is None else error
         self.unseen_labels.update(unseen)
-        self.square_error = None if None in (self.square_error, error) else (self.square_error or 0.0) + (error or 0.0)
         if isinstance(joint, str):
             self.counts[joint] += 1
         elif joint:
-            self.counts.update(trees=1, lifted=int(joint.lifted))
-            self.in_trees += words
+            self.counts.update(trees=1, lifted=int(joint.lifted), words_in_trees=words)
             self.joint += joint.bits
 
     def row(self) -> dict[str, Any]:
         """The row of output. The ends of sentences count as words; joint numbers are also given by part."""
-        tokens, lexicalised = self.words + self.sentences, "word" in self.parts
+        counts, lexicalised = self.counts, "word" in self.parts
+        tokens = counts["words"] + counts["sentences"]
         scored = ["words"] if self.predicts_tags else ["tags", "words"] if lexicalised else ["tags"]
         row: dict[str, Any] = {
-            "sentences": self.sentences,
-            "words": self.words,
+            "sentences": counts["sentences"],
+            "words": counts["words"],
             "tokens": tokens,
-            "words_as_classes": self.classed / self.words if lexicalised else None,
+            "words_as_classes": counts["classed"] / counts["words"] if lexicalised else None,
             "evidence_of": " and ".join(scored),
             "evidence_bits": self.bits,
-            "evidence_error": None if self.square_error is None else sqrt(self.square_error),
+            "evidence_error": None if isnan(self.square_error) else sqrt(self.square_error),
             "evidence_perplexity": _perplexity(self.bits, tokens),
         }
         if self.predicts_tags:
             return row
-        trees, total = self.counts["trees"], float(self.joint.sum())
-        row |= {"trees": trees, "trees_made_projective": self.counts["lifted"]}
-        row |= {f"left_out_{reason}": self.counts[reason] for reason in UNSCORED}
+        trees, words, total = counts["trees"], counts["words_in_trees"], float(self.joint.sum())
+        row |= {"trees": trees, "trees_made_projective": counts["lifted"]}
+        row |= {f"left_out_{reason}": counts[reason] for reason in UNSCORED}
         if not trees:
             return row
-        row |= {"joint_bits": total, "joint_perplexity": _perplexity(total, self.in_trees + trees)}
+        row |= {"joint_bits": total, "joint_perplexity": _perplexity(total, words + trees)}
         for name, bits, events in zip(self.parts, self.joint.tolist(), (2, 1, 1), strict=False):
-            row[f"{name}_bits"] = bits
-            row[f"{name}_bits_per_word"] = bits / self.in_trees
-            row[f"{name}_perplexity"] = _perplexity(bits, events * self.in_trees)
+            row |= {f"{name}_bits": bits, f"{name}_bits_per_word": bits / words}
+            row[f"{name}_perplexity"] = _perplexity(bits, events * words)
         return row
 
 

@@ -11,12 +11,12 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.model.sentences import UNKNOWN, Annotated
 from deptree_cli.hpyp.model.unknown import Symbols
-from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Tags
 from deptree_cli.io.read import prepared, sentences
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.kernels.columns import HEAD, NO_HEAD
+from deptree_cli.kernels.columns import HEAD
 
 Tagset = Literal["upos", "xpos"]
 
@@ -76,12 +76,3 @@ def deprels_by_name(symbols: Symbols, heads: Heads, labels: Heads) -> Deprels:
 def tags_by_name(symbols: Symbols, column: str, tags: Heads | Sequence[Sequence[int]]) -> Tags:
     """The tags of k trees, (k, n) numbers, to be written into a column of CoNLL-U."""
     return Tags(column, tuple(map(symbols.tags.symbol, range(symbols.tags.size))), np.asarray(tags, dtype=np.int32))
-
-
-def to_conllu(sentence: Annotated, tags: Tagset) -> bytes:
-    """The sentence as CoNLL-U, ending in an empty line; `tags` is the column for its tags."""
-    heads = [UNKNOWN if head == NO_HEAD else str(head) for head in sentence.heads.tolist()]
-    block = block_of(sentence.sent_id, sentence.forms)
-    for name, values in ((tags, sentence.tags), ("head", heads), ("deprel", sentence.deprels)):
-        block = block.with_column(name, values)
-    return block.raw
