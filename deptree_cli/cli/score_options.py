@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 
 def _number_or_path(said: str) -> float | str | None:
     """The number, which is no name of a file."""
-    try:
-        number = float(said)
-    except ValueError:
-        return said
-    return positive(number)
+    with suppress(ValueError):
+        return positive(float(said))
+    return said
 
 
 def own_trees(sources: Sequence[ScoreSource]) -> str:
@@ -65,20 +63,6 @@ def check_one_each(scores: Sequence[str], name: str, paths: Sequence[str]) -> No
         raise click.UsageError(
             f"{counts} but {len(paths)} {option}. Pass {option} once per score file, in the same order."
         )
-
-
-def _paired(scores: Sequence[str], feats: bool, **belonging: Sequence[Any]) -> tuple[ScoreFiles, ...]:
-    """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
-    from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
-
-    found = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
-    for name, paths in belonging.items():
-        check_one_each(scores, name, paths)
-        for at, path in enumerate(paths):
-            found[at] = replace(found[at], **{name: path})
-    for each in found if len(found) > 1 else ():
-        check_readable(each.paths)
-    return tuple(found)
 
 
 def layouts() -> ModuleType:
@@ -139,6 +123,7 @@ class Scores(Bundle):
 
     def __post_init__(self) -> None:
         from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
+        from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
         from deptree_cli.io.scores.meta import space_of
         from deptree_cli.io.scores.records import Interpretation
 
@@ -146,14 +131,19 @@ class Scores(Bundle):
             return
         if self.rules and self.rules.in_misc and not self.conllu:
             raise click.UsageError("--rules misc needs --conllu FILE.")
-        paths = (self.scores,) if isinstance(self.scores, str) else self.scores
+        scores = (self.scores,) if isinstance(self.scores, str) else self.scores
         feats = self.rules is not None and self.rules.rules.ask_feats
-        belonging = {name: getattr(self, name) for name in ("conllu", "lengths", "label_scores", "gold")}
-        self.files = _paired(paths, feats, **belonging)
-        sources = [each.source for each in self.files]
-        read = layout_of_arcs(
-            one_layout(sources, layouts().layout(self.preset)), self.labels is not None, bool(self.label_scores)
-        )
+        files = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
+        for name in ("conllu", "lengths", "label_scores", "gold"):
+            paths: Sequence[Any] = getattr(self, name)
+            check_one_each(scores, name, paths)
+            for at, path in enumerate(paths):
+                files[at] = replace(files[at], **{name: path})
+        for each in files if len(files) > 1 else ():
+            check_readable(each.paths)
+        self.files, sources = tuple(files), [each.source for each in files]
+        read = one_layout(sources, layouts().layout(self.preset))
+        read = layout_of_arcs(read, self.labels is not None, bool(self.label_scores))
         self.how = Interpretation(
             layout=read,
             labels=read_labels(self.labels) if self.labels else None,
@@ -289,8 +279,7 @@ def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> S
             if wanted in (None, name):
                 yield task
                 return
-            if wanted == str(sentences):
-                found = task
+            found = task if wanted == str(sentences) else found
             if len(names) < MOST_NAMES:
                 names.append(name)
         if found is not None:

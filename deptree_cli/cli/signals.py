@@ -16,6 +16,7 @@ import threading
 import time
 import warnings
 from codecs import lookup
+from contextlib import suppress
 from types import FrameType
 from typing import Any, BinaryIO, NoReturn
 
@@ -90,11 +91,9 @@ class Lossy(io.FileIO):
 
     def write(self, data: bytes | bytearray | memoryview, /) -> int:  # type: ignore[override]
         rest = memoryview(data).cast("B")
-        try:
+        with suppress(OSError):
             while rest:
                 rest = rest[super().write(rest) or len(rest) :]
-        except OSError:
-            pass
         return len(data)
 
 

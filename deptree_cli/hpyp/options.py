@@ -57,17 +57,15 @@ class UnknownTags:
         Raises:
             DeptreeError: no word has a tag, or more than a few per cent of the tags are unknown.
         """
-        counts, unseen = Counter[str](), Counter[str]()
-        held: list[Sentence | DeptreeError] = []
+        counts, unseen, held = Counter[str](), Counter[str](), list[Sentence | DeptreeError]()
         for sentence in sentences:
             held.append(sentence)
             if not isinstance(sentence, DeptreeError):
                 self._count(sentence.sentence, counts, unseen)
-            if counts["words"] < ENOUGH and (counts["missing"] or unseen):
-                continue
-            self._check(counts, unseen, place)
-            yield from held
-            held.clear()
+            if counts["words"] >= ENOUGH or not (counts["missing"] or unseen):
+                self._check(counts, unseen, place)
+                yield from held
+                held.clear()
         self._check(counts, unseen, place)
         self._counts += counts
         self._unseen += unseen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from warnings import warn
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 Treebank = str | Path | Iterable[str | Path | Annotated]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Parser:
     """A trained parser, from `Parser.train` or `Parser.load`. It does not change, and can be pickled.
 
@@ -46,9 +48,8 @@ class Parser:
         signature: how it was made, in one line.
     """
 
-    def __init__(self, trained: Trained, signature: str) -> None:
-        self.trained = trained
-        self.signature = signature
+    trained: Trained
+    signature: str
 
     @classmethod
     def train(
