@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
@@ -350,12 +350,10 @@ class PairSource:
         if self.paths.count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
         with ExitStack() as opened:
-            scores = opened.enter_context(_opened(self.path, layout))
+            scores, companions = _side(opened, self.path, layout), list[Companion]()
             self.count = len(scores.items) if isinstance(scores.items, Mapping) else None
-            companions = []
             if self.symmetric is not None:
-                reverse = opened.enter_context(_opened(self.symmetric, layout))
-                companions.append(Companion(reverse, holding(REVERSE), shared=True))
+                companions.append(Companion(_side(opened, self.symmetric, layout), holding(REVERSE), shared=True))
             if self.text is not None:
                 lines = Side(read_text(self.text), "lines", place_of(self.text), nameless)
                 companions.append(Companion(lines, holding(WORDS)))
@@ -381,18 +379,17 @@ def _pair(raw: Raw, number: int) -> Sentence | DeptreeError:
     return Sentence(sent_id, number, 0, raw.place, named=named, companions={RAW: raw})
 
 
-@contextmanager
-def _opened(path: str, layout: PairLayout) -> Iterator[Side]:
-    with ExitStack() as opened:
-        try:
-            file = opened.enter_context(open_scores(path))
-            file.meta.check_of_pairs()
-        except DeptreeError as error:
-            if error.problem == SENTENCES:
-                error.remedy = "Name the file of scores, and that of the words with --text"
-            raise error.at(place_of(path)) from None
-        source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
-        yield Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
+def _side(opened: ExitStack, path: str, layout: PairLayout) -> Side:
+    """The matrices of a file, which is open as long as others are."""
+    try:
+        file = opened.enter_context(open_scores(path))
+        file.meta.check_of_pairs()
+    except DeptreeError as error:
+        if error.problem == SENTENCES:
+            error.remedy = "Name the file of scores, and that of the words with --text"
+        raise error.at(place_of(path)) from None
+    source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
+    return Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
 
 
 def read_pairs(

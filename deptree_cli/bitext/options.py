@@ -37,8 +37,7 @@ GONE_OF_PAIRS = dict.fromkeys(
     ("--chains", "--burn-in", "--counts", "--margin", "--kept"), "in Python, deptree_cli.pruning.expectations takes it"
 ) | {"--symmetric": "in Python, deptree_cli.bitext.read_pairs takes it"}
 
-# Seconds: a pair that takes longer is announced.
-PATIENCE = 10.0
+PATIENCE = 10.0  # seconds: a pair that takes longer is announced
 
 _UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 

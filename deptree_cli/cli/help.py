@@ -17,8 +17,7 @@ from deptree_cli.core.register import Register
 # All commands; and the names of all entries of the register that a command's help lists.
 EVERY, QUANTITY = "*", "QUANTITY"
 
-# The sections about CoNLL-U; all others are about JSON Lines and TSV.
-COMMENTS, MISC = "Comments", "MISC"
+COMMENTS, MISC = "Comments", "MISC"  # the sections about CoNLL-U; all others are about JSON Lines and TSV
 
 
 class Field(NamedTuple):
@@ -57,8 +56,7 @@ def fields_of(command: str, section: str = "") -> list[tuple[str, str]]:
 READING, WRITING, RUNNING = "Reading", "Writing", "Running"
 SECTIONS = ("", READING, WRITING, RUNNING)
 
-# Those of what a command writes, behind them in the whole help.
-OUTPUT = {"Fields": "", COMMENTS: COMMENTS, MISC: MISC}
+OUTPUT = {"Fields": "", COMMENTS: COMMENTS, MISC: MISC}  # those of what a command writes, behind them in the whole help
 
 
 @dataclass(frozen=True)

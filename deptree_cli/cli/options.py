@@ -56,8 +56,7 @@ class FileName(click.ParamType):  # type: ignore[type-arg]  # click 8.2 has none
 # A file that is read, one that is read unless a name of ours stands there, and one that is written.
 INPUT, NAME_OR_INPUT, OUTPUT = FileName(), FileName(), FileName()
 
-# The results, which go to standard output without a name.
-RESULTS = FileName()
+RESULTS = FileName()  # the results, which go to standard output without a name
 
 
 def _named(ctx: click.Context, kind: FileName) -> list[Named]:
@@ -74,11 +73,8 @@ def _named(ctx: click.Context, kind: FileName) -> list[Named]:
     return found
 
 
-# Of a longer list a command's page has the first three names.
-MOST_NAMES = 9
-
-# A bound that is only there because memory ends somewhere is named to those who exceed it.
-TECHNICAL = 10**6
+MOST_NAMES = 9  # of a longer list a command's page has the first three names
+TECHNICAL = 10**6  # a bound that is only there because memory ends somewhere is named to those who exceed it
 
 
 class _Range:
@@ -209,8 +205,7 @@ def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> No
         ctx.exit()
 
 
-# Under which the context of a command knows that the whole help is asked for.
-_WHOLE = "deptree_cli.help_all"
+_WHOLE = "deptree_cli.help_all"  # under which the context of a command knows that the whole help is asked for
 
 _HELP_ALL = click.Option(
     ["--help-all"],

@@ -65,8 +65,7 @@ class Source(Generic[Read, Prepared]):
 # `in_batches`: it asks an item for its part of what is found of many, so items travel in large chunks.
 Function = Callable[[Any, Any], Any]
 
-# How many errors are named, and how many kinds of the others.
-NAMED = 10
+NAMED = 10  # how many errors are named, and how many kinds of the others
 
 # What is of one error and not of its kind: numbers, and texts in quotes.
 _OWN = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?<=\d)")
@@ -88,13 +87,9 @@ class Messages:
 
         Before there are results it waits for the first of them: what fails gives one line, the error.
         """
-        if not line or self._quiet or key in self._keys:
-            return
-        self._keys.add(key)
-        if self._waiting is None:
-            message(line)
-        else:
-            self._waiting.append(line)
+        if line and not self._quiet and key not in self._keys:
+            self._keys.add(key)
+            (message if self._waiting is None else self._waiting.append)(line)
 
     def tell(self) -> None:
         """Tell what waits: there is a result."""
@@ -136,13 +131,7 @@ def _shard(text: str | None) -> tuple[int, int]:
 
 @dataclass(eq=False)
 class Run(Bundle):
-    """How a command runs; of a shard (i, N) it takes the sentences i, i + N, i + 2 N, ... only.
-
-    Attributes:
-        signed: what a run must repeat of the command's own options to give the same result.
-        chosen: fields of signatures whose values the user did not choose.
-        has_news: whether the signature of the results has some of these.
-    """
+    """How a command runs; of a shard (i, N) it takes the sentences i, i + N, i + 2 N, ... only."""
 
     output: str | None = writing(
         "--output", "-o", type=RESULTS, often=True, help="Write to FILE, complete or not at all; .gz compresses."
@@ -167,9 +156,9 @@ class Run(Bundle):
     quiet: bool = flag("--quiet", "-q", section=RUNNING, envvar="DEPTREE_QUIET", help="Only errors on stderr.")
     messages: Any = None  # `Messages`, made of the options, as are workers
     workers: Any = None
-    signed: Mapping[str, object] = field(default_factory=dict)
-    chosen: Collection[str] = ()
-    has_news: bool = False
+    signed: Mapping[str, object] = field(default_factory=dict)  # of the command's own options, as of `signature_fields`
+    chosen: Collection[str] = ()  # fields of signatures whose values the user did not choose
+    has_news: bool = False  # whether the signature of the results has some of these
 
     def __post_init__(self) -> None:
         self.messages = self.messages or Messages(self.quiet, self.on_error == "skip")
@@ -195,15 +184,14 @@ class Run(Bundle):
 
     def also(self, path: str | None, encoder: Encoder, attribute: str, page: Page = BARE) -> list[Fold[Any]]:
         """What writes an attribute of results into a second file, if there is one; it appears with the first."""
-        return [Beside(attribute, also(path, encoder, page))] if path else []
+        return [Beside(also(path, encoder, page), attribute)] if path else []
 
     @property
     def signature_fields(self) -> dict[str, object]:
         return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard), **self.signed}
 
 
-# Those of a command whose work is not shared: of one sentence, or hardly more than reading.
-ALONE = ("jobs", "shard")
+ALONE = ("jobs", "shard")  # those of a command whose work is not shared: of one sentence, or hardly more than reading
 
 
 # An item, and how often its name came before; or what is wrong with it.
@@ -212,8 +200,7 @@ Tasks = Iterator[tuple[Any, int] | DeptreeError]
 # Which of the items are worked on.
 Select = Callable[[Tasks], Tasks]
 
-# The most items that are looked at to tell whether their work is worth a compiler.
-LOOKED_AT = 256
+LOOKED_AT = 256  # the most items that are looked at to tell whether their work is worth a compiler
 
 
 @dataclass
@@ -336,13 +323,9 @@ Counts = TypeVar("Counts")
 
 
 class Fold(Generic[Counts]):
-    """Adds up what results count for.
+    """Adds up what results count for."""
 
-    Attributes:
-        attribute: of a result: what it counts for, None for nothing; empty where that is the result itself.
-    """
-
-    attribute = "counted"
+    attribute = "counted"  # of a result: what it counts for, None for nothing; empty where that is the result itself
 
     def add(self, counts: Counts) -> None:
         raise NotImplementedError
@@ -355,14 +338,15 @@ class Fold(Generic[Counts]):
         return ()
 
 
+@dataclass
 class Beside(Fold[Any]):
     """Hands what results have under a name on, as it comes."""
 
-    def __init__(self, attribute: str, write: Callable[[Any], object]) -> None:
-        self.attribute, self._write = attribute, write
+    write: Callable[[Any], object]
+    attribute: str
 
     def add(self, counts: Any) -> None:
-        self._write(counts)
+        self.write(counts)
 
 
 @dataclass
@@ -406,9 +390,7 @@ class NamedSentences:
 
 
 _NONE: Mapping[str, object] = {}
-
-# Of results that are no rows.
-NO_ROWS = Sheet()
+NO_ROWS = Sheet()  # of results that are no rows
 
 
 class Job(Pipeline[Read, Prepared]):
@@ -416,7 +398,6 @@ class Job(Pipeline[Read, Prepared]):
 
     Args:
         first, last: fields of the signature in front of those of `source` and `run`, and behind them.
-        select: which of the items are worked on, for commands that want some of them only.
         about: what formats of scores and of reports are to know of all results.
     """
 

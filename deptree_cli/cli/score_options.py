@@ -261,8 +261,7 @@ def beside(help: str, lacks: Collection[str] = (), but: Collection[str] = ()) ->
 
 WANTED = opt("--sentence", metavar="ID", help="The sent_id of the sentence, or its number.  [default: the first]")
 
-# Names of sentences kept to find the one that may have been meant.
-MOST_NAMES = 10_000
+MOST_NAMES = 10_000  # names of sentences kept to find the one that may have been meant
 
 
 def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> Select:

@@ -28,8 +28,7 @@ SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n
 
 INTERRUPTED = 130
 
-# What the main thread gets to answer by itself, in seconds, before the second thread does.
-PATIENCE = 0.2
+PATIENCE = 0.2  # what the main thread gets to answer by itself, in seconds, before the second thread does
 
 
 def end_on_signals() -> None:

@@ -22,11 +22,8 @@ from deptree_cli.core.undo import undone_at_once
 from deptree_cli.io.files.streams import cells, width_of
 from deptree_cli.kernels.kept import tell_if_not_kept, watch_compiling
 
-# The column that names the rows, and the columns of a terminal that a name keeps at least.
-ID, LEAST_ID = "sent_id", 12
-
-# A longer word of a text (of a path, say) may be folded; no number is as long, and no verdict.
-LONGEST = 24
+ID, LEAST_ID = "sent_id", 12  # the column that names the rows, and the columns of a terminal that a name keeps at least
+LONGEST = 24  # a longer word of a text (of a path, say) may be folded; no number is as long, and no verdict
 
 # What is tried in turn: columns of the terminal between those of the table, and how wide headings may be.
 TRIES = ((1, sys.maxsize), (1, 12), (1, 0), (0, 0))
@@ -327,8 +324,8 @@ def kernels_told(quiet: bool) -> Iterator[None]:
         yield
         return
     (events, pocket), (token, once) = os.pipe(), os.pipe()
-    with os.fdopen(once, "wb") as only:
-        only.write(b".")
+    os.write(once, b".")
+    os.close(once)
 
     def send(begins: bool) -> None:
         os.write(pocket, BEGINS if begins else ENDS)

@@ -55,8 +55,7 @@ def _table(path: str | None, page: Page) -> Iterator[Write]:
 
 TABLE = Encoder("table", (), rows_of, _table, for_people=True, header=False)
 
-# The formats of commands whose results are rows.
-ROWS = (TABLE, JSONL.name, TSV.name)
+ROWS = (TABLE, JSONL.name, TSV.name)  # the formats of commands whose results are rows
 
 
 # What may stand behind the colon of {k}: up to 99 columns, filled with spaces or zeros.

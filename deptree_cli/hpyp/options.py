@@ -31,11 +31,8 @@ if TYPE_CHECKING:
 # this share of them, and at least so many, are another tag set or column.
 MOST, FEWEST = 0.05, 5
 
-# A file with unknown tags is judged after so many words; until then its sentences are held back.
-ENOUGH = 1000
-
-# How many unknown tags a message names.
-NAMED = 5
+ENOUGH = 1000  # a file with unknown tags is judged after so many words; until then its sentences are held back
+NAMED = 5  # how many unknown tags a message names
 
 
 def named(counts: Mapping[str, int]) -> str:

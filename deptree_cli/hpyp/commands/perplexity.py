@@ -72,8 +72,7 @@ def score(parser: ParserOptions, filters: int, sentence: AnnotatedBlock, rng: np
     return (words.n, trained.symbols.classed(words), bits, error, *of_tree)
 
 
-# A perplexity is finite as long as a float holds it.
-MOST_BITS = 1000.0
+MOST_BITS = 1000.0  # a perplexity is finite as long as a float holds it
 
 
 @dataclass

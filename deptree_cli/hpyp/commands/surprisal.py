@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 # The comments and MISC entries that are replaced or removed. They do not depend on trees, so other commands keep them.
 NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"SurprisalClass", b"SurprisalNote"})
 
-# The default of --regions, and the columns of TSV.
-WORDS = "words"
+WORDS = "words"  # the default of --regions
 COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note")
 
 

@@ -22,17 +22,13 @@ from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.scores.containers.npz import Archive, open_npz
 
-# The kind of file and its version; files of other versions are refused.
-FORMAT, VERSION = "deptree-hpyp", 1
-
-# The entry that describes the others.
-ABOUT = "about"
+FORMAT, VERSION = "deptree-hpyp", 1  # the kind of file and its version; files of other versions are refused
+ABOUT = "about"  # the entry that describes the others
 
 # Arrays whose neighbouring numbers differ by little: their differences take less space.
 _GROWING = ("parents", "places")
 
-# Integers in files are below this.
-_MOST = 2**31
+_MOST = 2**31  # integers in files are below this
 
 _TYPES = {"int": int, "str": str, "tuple[float, ...]": tuple}
 
