@@ -28,27 +28,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class PairRecord:
-    """One sentence pair as it was read.
+    """One sentence pair as it was read."""
 
-    Attributes:
-        sent_id: the key of the scores, or the running number from 1.
-        place: where the scores were read, for messages.
-        scores: log-scores of links (p, q), -inf forbids; the mean of both directions if both were read.
-        source_nulls, target_nulls: (p,) and (q,), log-scores of leaving words unlinked.
-        source, target: the words, if they were read.
-        known: the gold links, if they were read.
-    """
-
-    sent_id: str
+    sent_id: str  # the key of the scores, or the running number from 1
     number: int
-    place: str
-    scores: Float
-    source_nulls: Float
-    target_nulls: Float
-    source: tuple[str, ...] = ()
+    place: str  # where the scores were read, for messages
+    scores: Float  # log-scores of links (p, q), -inf forbids; the mean of both directions if both were read
+    source_nulls: Float  # (p,), log-scores of leaving words unlinked
+    target_nulls: Float  # (q,)
+    source: tuple[str, ...] = ()  # the words, if they were read
     target: tuple[str, ...] = ()
     key: str | None = None
-    known: KnownLinks | None = None
+    known: KnownLinks | None = None  # the gold links, if they were read
 
     @property
     def weight(self) -> int:
@@ -85,19 +76,12 @@ NULLS = ("first", "last")
 
 @dataclass(frozen=True, slots=True)
 class PairLayout:
-    """How to read a matrix of scores of links.
+    """How to read a matrix of scores of links."""
 
-    Attributes:
-        scale: ``log`` or ``weight``.
-        null: the position of NULL among the words, ``first`` or ``last``; None without its row and column.
-        null_score: without NULL, the score on this scale of an unlinked word; None for a log-score of 0, a weight of 1.
-        assumed: options that were not passed.
-    """
-
-    scale: str = "log"
-    null: str | None = None
-    null_score: float | None = None
-    assumed: tuple[str, ...] = field(default=(), compare=False)
+    scale: str = "log"  # or ``weight``
+    null: str | None = None  # where NULL stands, ``first`` or ``last``; None without its row and column
+    null_score: float | None = None  # without NULL, that of an unlinked word; None for a log-score of 0, a weight of 1
+    assumed: tuple[str, ...] = field(default=(), compare=False)  # options that were not passed
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -326,17 +310,12 @@ def _is_cut(raw: RawScores, own: tuple[int, int], lengths: tuple[int, int]) -> b
 
 @dataclass
 class PairSource:
-    """The files of sentence pairs, read once; `-` is standard input for one of them.
-
-    Attributes:
-        symmetric: scores of the other direction; both are averaged.
-        count: the number of pairs, known while a container with names is read.
-    """
+    """The files of sentence pairs, read once; `-` is standard input for one of them."""
 
     path: str
-    symmetric: str | None = None
+    symmetric: str | None = None  # scores of the other direction; both are averaged
     text: str | None = None
-    count: int | None = None
+    count: int | None = None  # of pairs, known while a container with names is read
 
     @property
     def paths(self) -> list[str]:

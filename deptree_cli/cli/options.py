@@ -219,34 +219,22 @@ _HELP_ALL = click.Option(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Opt:
-    """An option of a command, or an argument.
+    """An option of a command, or an argument."""
 
-    Attributes:
-        flags: its names on the command line; none for an argument.
-        often: whether a command's page explains it; usually if it is the command's own.
-        many: it may be given several times; of an argument, several values.
-        names: those that its help has in the place of ``{names}``; asked for when shown.
-        convert: what becomes of the value that click has parsed; raises click.BadParameter.
-        needs, without: names of options (of parameters or fields) that it needs beside it, or excludes.
-        sign: its name in the signature of a run, if results depend on it.
-        only_unusual: the default is left out of the signature.
-        click: whatever else click takes.
-    """
-
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()  # its names on the command line; none for an argument
     help: str = ""
     type: Any = None
     section: str = ""
     default: Any = None
-    often: bool | None = None
-    many: bool = False
-    names: Callable[[], Iterable[str]] | None = None
-    convert: Callable[[Any], Any] | None = None
-    needs: Sequence[str] = ()
-    without: Sequence[str] = ()
-    sign: str = ""
-    only_unusual: bool = False
-    click: Mapping[str, Any] = field(default_factory=dict)
+    often: bool | None = None  # whether a command's page explains it; usually if it is the command's own
+    many: bool = False  # it may be given several times; of an argument, several values
+    names: Callable[[], Iterable[str]] | None = None  # what stands for ``{names}`` in its help; asked for when shown
+    convert: Callable[[Any], Any] | None = None  # the value that click has parsed into what is passed on
+    needs: Sequence[str] = ()  # names of options (of parameters or fields) that it needs beside it
+    without: Sequence[str] = ()  # and that it excludes
+    sign: str = ""  # its name in the signature of a run, if results depend on it
+    only_unusual: bool = False  # the default is left out of the signature
+    click: Mapping[str, Any] = field(default_factory=dict)  # whatever else click takes
 
     @property
     def shown(self) -> str:

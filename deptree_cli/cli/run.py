@@ -43,21 +43,16 @@ def unchanged(item: Any) -> Any:
 class Source(Generic[Read, Prepared]):
     """What the options of reading become.
 
-    Attributes:
-        items: sentences, or batches of them, as they are read, or what is wrong with one; once. They have `sent_id`,
-            `place` and `weight`: how many numbers are kept for as long as others are waited for.
-        prepare: what a worker makes of an item before the work proper; picklable. With `batch` and `row` it serves
-            work on many, as of `Chunk`.
-        signature_fields: what of these options a run must repeat to give the same result.
-        is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
-        check_words: raises unless the sentences have words, which CoNLL-U needs.
+    Items are sentences, or batches of them, as they are read once, or what is wrong with one. They have `sent_id`,
+    `place` and `weight`: how many numbers are kept for as long as others are waited for. What a worker makes of one
+    before the work proper is picklable; with `batch` and `row` it serves work on many, as of `Chunk`.
     """
 
     items: Counted[Any]
     prepare: Callable[[Read], Prepared] = unchanged
-    signature_fields: Mapping[str, object] = field(default_factory=dict)
-    is_conllu: bool = False
-    check_words: Callable[[], None] = lambda: None
+    signature_fields: Mapping[str, object] = field(default_factory=dict)  # what to repeat for the same result
+    is_conllu: bool = False  # whether the sentences are CoNLL-U, which is then the usual format of results
+    check_words: Callable[[], None] = lambda: None  # raises unless they have words, which CoNLL-U needs
 
 
 # What is done to a prepared item with its random stream, which is None where the run has no seed and nothing is random.

@@ -13,21 +13,13 @@ from deptree_cli.core.errors import nearest
 
 
 class Entry(NamedTuple):
-    """A line of a table of commands; ``check-bias`` is the object `check_bias` of the module `check_bias`.
+    """A line of a table of commands; ``check-bias`` is the object `check_bias` of the module `check_bias`."""
 
-    Attributes:
-        does: what it does, in at most ten words and a sentence.
-        line: what its help tells to try, for files that have the names of our sample data.
-        reads: what its line reads first: scores, trees, draws, pairs, treebank, model, text, or nothing.
-        writes: what it writes: trees, rows, arrays, scores, model, picture, page, or nothing.
-        package: of a group, where its commands are.
-    """
-
-    does: str
-    line: str
-    reads: str = "scores"
-    writes: str = "rows"
-    package: str = ""
+    does: str  # in at most ten words and a sentence
+    line: str  # what its help tells to try, for files that have the names of our sample data
+    reads: str = "scores"  # what its line reads first: or trees, draws, pairs, treebank, model, text, nothing
+    writes: str = "rows"  # or trees, arrays, scores, model, picture, page, nothing
+    package: str = ""  # of a group, where its commands are
 
 
 COMMANDS = {

@@ -151,19 +151,13 @@ Item = TypeVar("Item")
 
 @dataclass(eq=False)
 class Counted(Generic[Item]):
-    """Items, to be iterated once, with what is known of their number.
-
-    Attributes:
-        total: the exact number, None if it is not known (yet).
-        share: how much of the input has been read, from 0 to 1; None if that is not known.
-        note: what to show behind the numbers.
-    """
+    """Items, to be iterated once, with what is known of their number."""
 
     items: Iterable[Item]
-    total: Callable[[], int | None] = lambda: None
-    share: Callable[[], float | None] = lambda: None
+    total: Callable[[], int | None] = lambda: None  # the exact number, None if it is not known (yet)
+    share: Callable[[], float | None] = lambda: None  # of the input that has been read, from 0 to 1, if that is known
     noun: str = "sentence"
-    note: Callable[[], str] = str
+    note: Callable[[], str] = str  # what to show behind the numbers
     read: int = 0
 
     def __iter__(self) -> Iterator[Item]:

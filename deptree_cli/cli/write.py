@@ -88,15 +88,7 @@ def _sent_id_format(text: str) -> str:
 
 @dataclass(eq=False)
 class Out(Bundle):
-    """How results are written.
-
-    Attributes:
-        formats: those that there is a choice of, or their names; the usual one first, but for those that only a
-            terminal gets; CoNLL-U is usual where it is read.
-        header: whether the signature is shown where the format leaves the choice; None for what is usual.
-        of_trees: whether there may be several trees of a sentence, in CoNLL-U.
-        single: whether there is but one row: then it may go into a file `.json`.
-    """
+    """How results are written."""
 
     fmt: str | None = writing("--format", metavar="FORMAT", often=True)
     json: bool = flag("--json", section=WRITING, help="", hidden=True)
@@ -122,10 +114,11 @@ class Out(Bundle):
         metavar="TEXT",
         help=f"The sent_id of a sentence's k-th tree in CoNLL-U.  [default: {USUAL.sent_id_format}]",
     )
+    # Those that there is a choice of, or their names; the usual one first, but for those that only a terminal gets.
     formats: tuple[str | Encoder, ...] = (JSONL.name,)
-    of_trees: bool = False
+    of_trees: bool = False  # whether there may be several trees of a sentence, in CoNLL-U
     has_header: bool = True
-    single: bool = False
+    single: bool = False  # whether there is but one row: then it may go into a file `.json`
 
     @classmethod
     def declared(cls, fixed: Mapping[str, Any]) -> dict[str, Opt | Use]:
