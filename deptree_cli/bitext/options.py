@@ -208,6 +208,10 @@ Estimate = Callable[[AnyProgram, np.random.Generator], MonteCarloEstimate]
 HIGHEST_R_HAT = 1.1
 
 
+def _tell(done: int) -> None:
+    status().draw(f"{done:,} {plural(done, 'iteration')}")
+
+
 class Estimating(Fold[float]):
     """One run; counts the results whose chains differ.
 
@@ -223,11 +227,7 @@ class Estimating(Fold[float]):
     def __init__(self, method: Method, settings: Settings, run: Run) -> None:
         self._listens = method.goes_on and not run.workers.are_elsewhere
         if self._listens:
-
-            def tell(done: int) -> None:
-                status().draw(f"{done:,} {plural(done, 'iteration')}")
-
-            settings = replace(settings, stop=lambda: self.was_stopped, tell=tell)
+            settings = replace(settings, stop=lambda: self.was_stopped, tell=_tell)
         estimate: Any = method.estimate
         self.estimate: Estimate = partial(estimate, settings=settings)
         self.was_stopped = False

@@ -157,12 +157,9 @@ GONE = {**dict.fromkeys(("--orient", "--root", "--scale"), "pass --from {}"), "-
 class Command(click.Command):
     """A command whose help has its options in sections, and which guards its files and its terminal."""
 
-    def __init__(
-        self, *args: Any, listing: Listing | None = None, gone: Mapping[str, str] = MappingProxyType({}), **options: Any
-    ) -> None:
+    def __init__(self, *args: Any, listing: Listing | None, gone: Mapping[str, str], **options: Any) -> None:
+        self.listing, self.gone = listing, gone
         super().__init__(*args, **options)
-        self.listing = listing
-        self.gone = gone
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx), _HELP_ALL]

@@ -295,8 +295,7 @@ class Step:
 
 def _foreseen(tasks: Tasks, step: Step) -> Iterator[Any]:
     """The tasks, of which the first ones tell whether kernels are compiled: those that can be had without waiting."""
-    first = list[Any]()
-    failure: Exception | None = None
+    first, failure = list[Any](), None
     try:
         for task in tasks:
             first.append(task)

@@ -164,10 +164,6 @@ class Scores(Bundle):
         return self.files[0].source.place
 
     @property
-    def other(self) -> ScoreSource | None:
-        return self.files[0].other
-
-    @property
     def name(self) -> str:
         return ", ".join(each.source.path for each in self.files)
 
@@ -183,11 +179,12 @@ class Scores(Bundle):
         """The sentences, to be read once."""
         from deptree_cli.io.scores.files import ScoreStream
 
-        if self.other is not None and len(self.files) > 1:
+        other = self.files[0].other
+        if other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, run.warn)
         items = Counted(self._watched(reading, run), reading.total, reading.share)
-        how = replace(self.how, other_place=self.other.path) if self.other else self.how
+        how = replace(self.how, other_place=other.path) if other else self.how
         return Source(items, how, self.signature_fields, bool(self.conllu), self.check_words)
 
     def with_samples(self, trees: Iterable[GivenTree | DeptreeError], run: Run) -> Source[Sentence, ScoredSentence]:
@@ -230,12 +227,13 @@ class Scores(Bundle):
 
     @property
     def signature_fields(self) -> dict[str, object]:
+        other = self.files[0].other
         return {
             "from": layouts().text_of(self.how.layout.complete),
             **signature_of(self.how.space),
             **self.how.temperature.signature_fields(self.how.labels is not None),
             "heads": "fixed" if self.how.fix_heads else None,
-            "other": self.other.path if self.other else None,
+            "other": other.path if other else None,
             "labels": self.labels,
             "labelscores": ",".join(each.label_scores for each in self.files if each.label_scores) or None,
             "rules": self.how.constraints.name if self.how.constraints else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -146,18 +145,10 @@ def entries_of(ctx: click.Context) -> dict[str, Entry]:
 class LazyGroup(click.Group):
     """A group by a table; groups within groups work alike, each with the table of its own folder."""
 
-    def __init__(
-        self,
-        *args: Any,
-        package: str,
-        table: Mapping[str, Entry],
-        gone: Mapping[str, str] = MappingProxyType({}),
-        **options: Any,
-    ) -> None:
+    def __init__(self, *args: Any, package: str, table: Mapping[str, Entry], **options: Any) -> None:
+        self.package, self.table = package, table
+        self.gone: Mapping[str, str] = options.pop("gone", {})
         super().__init__(*args, **options)
-        self.package = package
-        self.table = table
-        self.gone = gone
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)

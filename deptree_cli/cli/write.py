@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from string import Formatter
 from typing import Any
@@ -67,10 +67,9 @@ _TOUCHING = re.compile("i[0-9]*k|k[0-9]*i")
 
 def _sent_id_format(text: str) -> str:
     """The template, if it names every tree differently and nothing but {id} and {k}: no attributes, no huge widths."""
-    try:
-        parts = list(Formatter().parse(text))
-    except ValueError:
-        parts = []
+    parts: list[Any] = []
+    with suppress(ValueError):
+        parts += Formatter().parse(text)
     fields = [(name, spec, how) for _, name, spec, how in parts if name is not None]
     shape = "".join(re.sub("[^0-9]", "-", between) + (name or "")[:1] for between, name, *_ in parts)
     sound = all(

@@ -270,8 +270,7 @@ class Checkpoint:
 
 def _identity(path: str) -> tuple[int, int] | None:
     """What distinguishes a file from one that is renamed to its name; None if there is no file."""
-    try:
+    with suppress(FileNotFoundError):
         found = Path(path).stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns
+        return found.st_ino, found.st_mtime_ns
+    return None
