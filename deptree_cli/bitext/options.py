@@ -217,9 +217,6 @@ class Estimating(Fold[float]):
 
     While it is `listening`, the first Ctrl-C ends the estimate early and keeps its results; the second one ends the
     process. With workers, so does the first.
-
-    Attributes:
-        estimate: a function of a program and a random stream.
     """
 
     attribute = "r_hat"

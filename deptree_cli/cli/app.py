@@ -16,9 +16,7 @@ from deptree_cli.kernels.budget import begin_with_python
 from deptree_cli.version import __version__
 
 DONE, BAD_INPUT = 0, 2
-
-# What only writing meets, of which Python tells no name: files of our own name themselves.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # only writing meets these, and Python tells no name
 
 
 class Deptree(LazyGroup):

@@ -248,12 +248,6 @@ class Opt:
             attributes["default"] = self.default
         return Option(self, name, **attributes)
 
-    def signed(self, value: Any) -> Any:
-        """The value as a signature has it; None where it has none."""
-        if not self.only_unusual:
-            return value
-        return None if value == self.default else "yes" if value is True else value
-
 
 def opt(*flags: str, **attributes: Any) -> Any:
     """Declare an option (an argument without `flags`), as the field of a bundle or as the default of a parameter."""
@@ -300,8 +294,13 @@ def _fields_of(bundle: type[Bundle]) -> dict[str, Opt | Use]:
 
 
 def _signed(declared: Mapping[str, Opt | Use], values: Mapping[str, Any]) -> dict[str, object]:
-    own = {name: each for name, each in declared.items() if isinstance(each, Opt) and each.sign}
-    return {each.sign: each.signed(values[name]) for name, each in own.items()}
+    """The values as a signature has them; None where it has none."""
+    found = {}
+    for name, each in declared.items():
+        if isinstance(each, Opt) and each.sign:
+            value = "yes" if each.only_unusual and values[name] is True else values[name]
+            found[each.sign] = None if each.only_unusual and value == each.default else value
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -21,7 +21,7 @@ from deptree_cli.cli.write import Out
 from deptree_cli.core.corpus import WORKERS_PER_CORE, Workers, most_workers, ordered_map
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.io.encoders.base import BARE, CONLLU, Encoder, Page, Row, Sheet, Write, also
+from deptree_cli.io.encoders.base import BARE, CONLLU, Encoder, Page, Row, Sheet, also
 from deptree_cli.io.files.streams import is_at_hand
 from deptree_cli.io.sentence import Chunk
 from deptree_cli.io.signature import signature
@@ -419,22 +419,14 @@ class Job(Pipeline[Read, Prepared]):
         self, work: Function, seed: int | None = None, sheet: Sheet = NO_ROWS, folds: Sequence[Fold[Any]] = ()
     ) -> int:
         """Write the results, which workers encode, and tell what the folds found of them; the exit status."""
-        with self._opened(sheet) as write:
-            results = self._results(work, self.encoder.encode, seed, folds)
-            for data in with_signature(results, self.signature, self.run):
-                for line in getattr(data, "losses", ()):  # of what is spliced into CoNLL-U
-                    self.run.warn(line, line)
-                write(data)
-        return self._told(folds)
+        return self._written(self._results(work, self.encoder.encode, seed, folds), sheet, folds)
 
     def summarise(self, work: Function, fold: Fold[Any], sheet: Sheet = NO_ROWS, seed: int | None = None) -> int:
         """Write what a fold finds of all results, in the columns of the first row if `sheet` has none; the status."""
         deque(self._results(work, None, seed, [fold]), maxlen=0)
         rows = fold.rows()
-        with self._opened(sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))) as write:
-            for row in with_signature(rows, self.signature, self.run):
-                write(self.encoder.encode(row, self._out.style))
-        return self._told([fold])
+        encoded = (self.encoder.encode(row, self._out.style) for row in rows)
+        return self._written(encoded, sheet if sheet.columns else sheet._replace(columns=tuple(rows[0])), [fold])
 
     def _results(
         self, work: Function, encode: Callable[[Any, Any], Any] | None, seed: int | None, folds: Sequence[Fold[Any]]
@@ -448,22 +440,23 @@ class Job(Pipeline[Read, Prepared]):
                     fold.add(each)
             yield data
 
-    def _opened(self, sheet: Sheet) -> AbstractContextManager[Write]:
-        return self.encoder.open(self.run.output, Page(self.signature, self._out.header, sheet, self._about))
-
-    def _told(self, folds: Sequence[Fold[Any]]) -> int:
-        if not self.run.quiet:
-            for fold in folds:
-                for each in fold.lines():
-                    show(each)
+    def _written(self, encoded: Iterator[Any], sheet: Sheet, folds: Sequence[Fold[Any]]) -> int:
+        page = Page(self.signature, self._out.header, sheet, self._about)
+        with self.encoder.open(self.run.output, page) as write:
+            for data in with_signature(encoded, self.signature, self.run):
+                for line in getattr(data, "losses", ()):  # of what is spliced into CoNLL-U
+                    self.run.warn(line, line)
+                write(data)
+        for fold in folds if not self.run.quiet else ():
+            for each in fold.lines():
+                show(each)
         return self.exit_code
 
 
 def with_signature(results: Iterable[Any], signature: str, run: Run) -> Iterator[Any]:
     """The results on their way to the output; with the first of them the signature on stderr, where it is news.
 
-    It is shown there if it says something that the command line does not, and only with a result: what fails gives one
-    line, the error.
+    That is where it says something that the command line does not. What fails gives one line, the error.
     """
     if run.has_news:
         run.warn("signature", signature)

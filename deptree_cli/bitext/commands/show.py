@@ -44,9 +44,7 @@ class AlignmentPicture:
 
 
 # The shade of a link by the least probability that it stands for, the darkest first; and that of other links.
-SHADES = {0.75: "█", 0.5: "▓", 0.25: "▒", 0.01: "░"}
-EMPTY = "·"
-
+SHADES, EMPTY = {0.75: "█", 0.5: "▓", 0.25: "▒", 0.01: "░"}, "·"
 LEGEND = "░ from .01  ▒ .25  ▓ .5  █ .75", "[ ] link of the best alignment"
 
 # Columns for source words: at least so many, however narrow the terminal. And the characters of a word that is upright.

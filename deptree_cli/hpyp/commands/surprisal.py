@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -101,37 +101,31 @@ class Errors(Fold[tuple[list[float], bool]]):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The surprisals of a sentence, notes on its words, and the regions in order, which together have all words."""
+    """The surprisals of a sentence, notes on its words, and the regions in order, which together have all words.
+
+    `bits` are those of the regions and of the end, (regions + 1,), with their standard `errors`; none from one filter.
+    """
 
     sentence: AnnotatedBlock
     found: Evidence
     notes: list[WordNote]
     regions: Sequence[Region]
-    how: dict[str, int]
+    bits: list[float]
+    errors: list[float]
+    effort: dict[str, int]
 
     @property
     def counted(self) -> tuple[list[float], bool]:
         block = self.sentence.block
         return self.errors, b"SpaceAfter=No" in block.raw or block.comment("text") is not None
 
-    @cached_property
-    def ends(self) -> list[int]:
-        """The index of the last word of each region, and that of the end of the sentence, (regions + 1,)."""
-        return [*(region.last - 1 for region in self.regions), len(self.notes)]
-
-    @property
-    def errors(self) -> list[float]:
-        """The standard errors of the regions' surprisals and of the end's, (regions + 1,); none from one filter."""
-        errors = self.found.errors_to(self.ends)
-        return [] if errors is None else errors.tolist()
-
     def to_jsonl(self) -> bytes:
         columns = {name: [entry[name] for entry in self.entries] for name in ("id", "form", "class", "note")}
-        (*bits, end), errors = self.found.surprisals_to(self.ends).tolist(), self.errors
-        row = {"sent_id": self.sentence.annotated.sent_id, "forms": columns["form"], "surprisal": bits, "end": end}
+        (*bits, end), errors = self.bits, self.errors
+        row = {"sent_id": self.sentence.annotated.sent_id, "forms": columns.pop("form"), "surprisal": bits, "end": end}
         row |= {"error": errors[:-1], "end_error": errors[-1]} if errors else {}
-        row |= {"id": columns["id"], "class": columns["class"], "note": columns["note"]}
-        return dump(row | {"evidence_log2": float(self.found.log2[-1]), "evidence_error": self.found.error} | self.how)
+        of_all = {"evidence_log2": float(self.found.log2[-1]), "evidence_error": self.found.error}
+        return dump(row | columns | of_all | self.effort)
 
     def to_conllu(self, _: Style) -> bytes:
         found = self.found
@@ -146,11 +140,9 @@ class Measured:
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
-        bits = self.found.surprisals_to(self.ends).tolist()
-        errors: Sequence[float | None] = self.errors or [None] * len(bits)
-        for place, entry in enumerate(self.entries):
-            numbers = {"position": place + 1, "surprisal": bits[place], "error": errors[place]}
-            yield {"sent_id": self.sentence.annotated.sent_id, **entry, **numbers}
+        sent_id, errors = self.sentence.annotated.sent_id, self.errors or [None] * len(self.bits)
+        for place, (entry, bits, error) in enumerate(zip(self.entries, self.bits, errors, strict=False), 1):
+            yield {"sent_id": sent_id, **entry, "position": place, "surprisal": bits, "error": error}
 
     @property
     def entries(self) -> Iterator[dict[str, Any]]:
@@ -172,4 +164,7 @@ def surprisals(
     words, regions = sentence.annotated, REGIONS[how](sentence.block)  # before the work: it may be refused
     found = evidence(parser.trained, words, rng, parser.particles, parser.predicts_tags, filters)
     notes = word_notes(parser.trained.symbols, words, parser.predicts_tags)
-    return Measured(sentence, found, notes, regions, {"particles": parser.particles, "filters": filters})
+    ends = [*(region.last - 1 for region in regions), len(notes)]  # of the last word of each, and of the sentence
+    bits, errors = found.surprisals_to(ends).tolist(), found.errors_to(ends)
+    effort = {"particles": parser.particles, "filters": filters}
+    return Measured(sentence, found, notes, regions, bits, [] if errors is None else errors.tolist(), effort)
