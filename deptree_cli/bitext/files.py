@@ -98,10 +98,6 @@ class PairLayout:
             answers["--scale"] += " (they are from 0 to 1: if they are weights, pass --scale weight)"
         return f"no {' or '.join(self.assumed)} given: reading {', '.join(answers[each] for each in self.assumed)}"
 
-    @property
-    def forbidden(self) -> float:
-        return 0.0 if self.scale == "weight" else -np.inf
-
     def lengths(self, shape: tuple[int, ...]) -> tuple[int, int]:
         nulls = int(self.null is not None)
         if len(shape) != 2:
@@ -168,10 +164,6 @@ class PairWords(NamedTuple):
     source: tuple[str, ...]
     target: tuple[str, ...]
     place: str
-
-    @property
-    def lengths(self) -> tuple[int, int]:
-        return len(self.source), len(self.target)
 
 
 def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
@@ -278,9 +270,9 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
         if raw.padded:
             check_not_padding(raw.scores, layout)
         return raw.scores
-    if own == words.lengths or _is_cut(raw, own, words.lengths):
-        return layout.cut(raw.scores, *words.lengths)
-    here, there = words.lengths
+    here, there = lengths = len(words.source), len(words.target)
+    if own == lengths or _is_cut(raw, own, lengths):
+        return layout.cut(raw.scores, *lengths)
     problem = f"the scores are for {p} and {q} words, but there are {here} and {there} words"
     null = "" if layout.null else "; if NULL has one of each, pass --null"
     rows = f"rows are source words, columns target words{null}"
@@ -367,7 +359,7 @@ def _side(opened: ExitStack, path: str, layout: PairLayout) -> Side:
         if error.problem == SENTENCES:
             error.remedy = "Name the file of scores, and that of the words with --text"
         raise error.at(place_of(path)) from None
-    source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
+    source = file.read(ReadSpec(2, 0.0 if layout.scale == "weight" else -np.inf, pairs=True))
     return Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
 
 

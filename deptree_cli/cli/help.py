@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from inspect import cleandoc
@@ -59,8 +58,7 @@ SECTIONS = ("", READING, WRITING, RUNNING)
 OUTPUT = {"Fields": "", COMMENTS: COMMENTS, MISC: MISC}  # those of what a command writes, behind them in the whole help
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """The entries of a register, as a command's whole help explains them.
 
     `of_argument`: they are values of an argument, so that the page has their names too.

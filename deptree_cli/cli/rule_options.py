@@ -66,8 +66,7 @@ class Space(Bundle):
         return signature_of(asked) if asked else {"root": "single", "trees": None}
 
 
-# The names of its options, for bundles that need a file which these do not.
-SPACE = ("space", "multi_root", "projective")
+SPACE = ("space", "multi_root", "projective")  # its options, for bundles that need a file which these do not
 
 
 def signature_of(space: TreeSpace) -> dict[str, object]:

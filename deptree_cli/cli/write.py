@@ -69,7 +69,7 @@ def _sent_id_format(text: str) -> str:
     """The template, if it names every tree differently and nothing but {id} and {k}: no attributes, no huge widths."""
     parts: list[Any] = []
     with suppress(ValueError):
-        parts += Formatter().parse(text)
+        parts = list(Formatter().parse(text))
     fields = [(name, spec, how) for _, name, spec, how in parts if name is not None]
     shape = "".join(re.sub("[^0-9]", "-", between) + (name or "")[:1] for between, name, *_ in parts)
     sound = all(

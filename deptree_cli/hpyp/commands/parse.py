@@ -12,7 +12,7 @@ import numpy as np
 from deptree_cli.cli import options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import OUTPUT, IntRange, check_effect, command, entry, opt, use
-from deptree_cli.cli.run import Fold, Job, Run
+from deptree_cli.cli.run import Beside, Fold, Job, Run
 from deptree_cli.cli.write import Out
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.treebank import deprels_by_name, tags_by_name
@@ -83,7 +83,7 @@ def parse(
         fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
         page = Page(signature("hpyp parse", fields), header=True)
         encoder = encoder_of(None, scores, (SCORES,), JSONL.name)
-        folds = [Notices(run), *run.also(scores, encoder, "scores", page)]
+        folds = [Beside(partial(tell, run), "notices"), *run.also(scores, encoder, "scores", page)]
     return job.write(partial(parse_sentence, parser, beam, size, kind), stream_seed, folds=folds)
 
 
@@ -95,14 +95,9 @@ class Parsed(Trees):
     notices: Sequence[str] = ()
 
 
-@dataclass
-class Notices(Fold[Sequence[str]]):
-    run: Run
-    attribute = "notices"
-
-    def add(self, counts: Sequence[str]) -> None:
-        for line in counts:
-            self.run.warn(line, line)
+def tell(run: Run, lines: Sequence[str]) -> None:
+    for line in lines:
+        run.warn(line, line)
 
 
 def parse_sentence(
