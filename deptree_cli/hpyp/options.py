@@ -15,8 +15,7 @@ from deptree_cli.cli.options import INPUT, Bundle, IntRange, opt
 from deptree_cli.cli.run import Run, Source
 from deptree_cli.cli.terminal import Counted, message
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.hpyp.files.treebank import Tagset as Tags
-from deptree_cli.hpyp.files.treebank import annotated
+from deptree_cli.hpyp.files.treebank import Tagset, annotated
 from deptree_cli.hpyp.model.sentences import FILTERS, PARTICLES, UNKNOWN, Annotated
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import share_of
@@ -117,7 +116,7 @@ class AnnotatedBlock(NamedTuple):
     annotated: Annotated
 
 
-def annotate(tagset: Tags, pace: float, read: Sentence) -> AnnotatedBlock:
+def annotate(tagset: Tagset, pace: float, read: Sentence) -> AnnotatedBlock:
     """Take the words and tags out of a sentence; `pace`: seconds per word, to announce a sentence that takes long."""
     found = annotated(read.sentence, read.sent_id, tagset)
     if (seconds := found.n * pace) > PATIENCE:

@@ -14,8 +14,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.streams import Randomness, stream_of
-from deptree_cli.hpyp.files.treebank import Tagset as Tags
-from deptree_cli.hpyp.files.treebank import read_treebank
+from deptree_cli.hpyp.files.treebank import Tagset, read_treebank
 from deptree_cli.hpyp.model.sentences import (
     FILTERS,
     LEXICALISED,
@@ -56,7 +55,7 @@ class Parser:
         cls,
         treebank: Treebank,
         *,
-        column: Tags = "upos",
+        column: Tagset = "upos",
         lexicalised: bool = True,
         contexts: Contexts | None = None,
         iterations: int = 10,
@@ -129,7 +128,7 @@ class Parser:
         return f"<Parser: {numbers}; {trained}>"
 
     @property
-    def tagset(self) -> Tags:
+    def tagset(self) -> Tagset:
         """The CoNLL-U column of its tags: ``upos`` or ``xpos``."""
         return "xpos" if self.trained.progress.tagset == "xpos" else "upos"
 
@@ -268,6 +267,6 @@ class Parser:
         return [generated(self.trained, name, stream_of(rng, chosen, name), longest) for name in names]
 
 
-def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
+def _sentences(treebank: Treebank, tags: Tagset) -> Iterator[Annotated]:
     for part in [treebank] if isinstance(treebank, str | Path) else treebank:
         yield from [part] if isinstance(part, Annotated) else read_treebank([str(part)], tags)

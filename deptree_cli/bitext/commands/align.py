@@ -17,7 +17,7 @@ from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, check_effect, com
 from deptree_cli.cli.run import Fold, Job, Run
 from deptree_cli.cli.terminal import Table
 from deptree_cli.cli.write import Out
-from deptree_cli.io.encoders.base import JSONL, Page, Row, also
+from deptree_cli.io.encoders.base import JSONL, Page, also
 from deptree_cli.io.json_lines import dump
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
@@ -69,7 +69,7 @@ def align(
     work = best_links if above is None else partial(links_above, above, estimating.estimate)
     write = also(report, JSONL, Page(job.signature, out.header))
     code = estimating.write(job, work, pruning.stream_seed, *[agreement] * bool(gold))
-    write(agreement.rows())
+    write([agreement.counts.summary()])
     return code
 
 
@@ -83,9 +83,6 @@ class LinkAgreement(Fold[LinkCounts]):
 
     def add(self, counts: LinkCounts) -> None:
         self.counts += counts
-
-    def rows(self) -> list[Row]:
-        return [self.counts.summary()]
 
     def lines(self) -> Iterator[Table]:
         if not self.shown:

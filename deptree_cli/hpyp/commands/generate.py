@@ -13,7 +13,7 @@ from deptree_cli.cli.options import IntRange, command, opt, use
 from deptree_cli.cli.run import Job, Run, Source
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
-from deptree_cli.hpyp.files.treebank import Tagset as Tags
+from deptree_cli.hpyp.files.treebank import Tagset
 from deptree_cli.hpyp.model.sentences import LONGEST, UNKNOWN, Annotated
 from deptree_cli.hpyp.options import MODEL, read_trained
 from deptree_cli.io.conllu.blocks import block_of
@@ -58,7 +58,7 @@ class Drawn:
     """A sentence with its tree, and the column of its tags."""
 
     sentence: Annotated
-    tagset: Tags
+    tagset: Tagset
 
     def to_conllu(self, _: Style) -> bytes:
         found = self.sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -140,7 +141,7 @@ class Measured:
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
-        sent_id, errors = self.sentence.annotated.sent_id, self.errors or [None] * len(self.bits)
+        sent_id, errors = self.sentence.annotated.sent_id, self.errors or repeat(None)
         for place, (entry, bits, error) in enumerate(zip(self.entries, self.bits, errors, strict=False), 1):
             yield {"sent_id": sent_id, **entry, "position": place, "surprisal": bits, "error": error}
 

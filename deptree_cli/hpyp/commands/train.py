@@ -19,8 +19,7 @@ from deptree_cli.cli.run import ALONE, Run
 from deptree_cli.cli.terminal import Counted, message, progress
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.undo import undone_at_once
-from deptree_cli.hpyp.files.treebank import Tagset as Tags
-from deptree_cli.hpyp.files.treebank import read_treebank
+from deptree_cli.hpyp.files.treebank import Tagset, read_treebank
 from deptree_cli.hpyp.model.sentences import LEXICALISED, SPACING, UNLEXICALISED, Annotated, Complete, kept_iterations
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
@@ -41,7 +40,7 @@ class TrainOptions(Bundle):
         often=True,
         help="Write the model to FILE after every iteration, so that --resume can continue from it.",
     )
-    tags: Tags = reading(
+    tags: Tagset = reading(
         "--column",
         type=click.Choice(["upos", "xpos"]),
         default="upos",

@@ -12,7 +12,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError, fits_a_line, printable
-from deptree_cli.hpyp.files.treebank import Tagset as Tags
+from deptree_cli.hpyp.files.treebank import Tagset
 from deptree_cli.hpyp.kernels.restaurants import BITS
 from deptree_cli.hpyp.model.process import Snapshot
 from deptree_cli.hpyp.model.sentences import NAMES, UNKNOWN, Contexts
@@ -149,7 +149,7 @@ def _progress(found: Mapping[str, Any]) -> Progress:
         if type(value) is not _TYPES[str(field.type)] or (isinstance(value, int) and value < 0):
             raise ValueError(f"{field.name} is out of range")
     progress = Progress(**values)
-    if progress.tagset not in get_args(Tags) or progress.oracle not in ORACLES:
+    if progress.tagset not in get_args(Tagset) or progress.oracle not in ORACLES:
         raise ValueError("tagset or oracle is unknown")
     return progress
 
