@@ -38,7 +38,6 @@ GONE_OF_PAIRS = dict.fromkeys(
 ) | {"--symmetric": "in Python, deptree_cli.bitext.read_pairs takes it"}
 
 PATIENCE = 10.0  # seconds: a pair that takes longer is announced
-
 _UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 
 
@@ -151,8 +150,6 @@ class BitextOptions(Bundle):
 
 
 EXACT = METHODS.known[0].name
-
-# The methods for help texts.
 LISTING = Listing("Methods to compute link probabilities", METHODS, lambda method: f"{method.name}: {method.summary}")
 
 

@@ -54,7 +54,6 @@ def fields_of(command: str, section: str = "") -> list[tuple[str, str]]:
 # The sections of shared options, in their order, behind the command's own.
 READING, WRITING, RUNNING = "Reading", "Writing", "Running"
 SECTIONS = ("", READING, WRITING, RUNNING)
-
 OUTPUT = {"Fields": "", COMMENTS: COMMENTS, MISC: MISC}  # those of what a command writes, behind them in the whole help
 
 

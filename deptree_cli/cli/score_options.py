@@ -258,7 +258,6 @@ def beside(help: str, lacks: Collection[str] = (), but: Collection[str] = ()) ->
 
 
 WANTED = opt("--sentence", metavar="ID", help="The sent_id of the sentence, or its number.  [default: the first]")
-
 MOST_NAMES = 10_000  # names of sentences kept to find the one that may have been meant
 
 

@@ -24,10 +24,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import is_done, undo_everything, when_whole
 
 # Where a shell sees 128 + the signal's number: 130, 143 and 129.
-SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 INTERRUPTED = 130
-
 PATIENCE = 0.2  # what the main thread gets to answer by itself, in seconds, before the second thread does
 
 
@@ -36,7 +35,6 @@ def end_on_signals() -> None:
 
     For processes of our own: in the main thread, once.
     """
-    signals = [getattr(signal, name) for name in SIGNALS]
     owner = os.getpid()
 
     def answer(number: int, _: FrameType | None = None) -> None:
@@ -52,7 +50,7 @@ def end_on_signals() -> None:
     readable, writable = os.pipe()
     if hasattr(os, "set_blocking"):
         os.set_blocking(writable, False)
-    for number in signals:
+    for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, answer)
     # Python's own C handler writes the signal's number there, also while the main thread is in a kernel.
@@ -61,7 +59,7 @@ def end_on_signals() -> None:
     def watch() -> None:
         while True:
             number = os.read(readable, 1)[0]
-            if number in signals and signal.getsignal(number) is answer:
+            if number in SIGNALS and signal.getsignal(number) is answer:
                 time.sleep(PATIENCE)
                 answer(number, None)
 
@@ -70,8 +68,8 @@ def end_on_signals() -> None:
 
 def leave_in_peace() -> None:
     """Have signals change nothing any more: the process ends, and Python would let them kill it on its last steps."""
-    for name in SIGNALS:
-        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 class Closed(io.TextIOBase):

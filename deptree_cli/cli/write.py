@@ -54,7 +54,6 @@ def _table(path: str | None, page: Page) -> Iterator[Write]:
 
 
 TABLE = Encoder("table", (), rows_of, _table, for_people=True, header=False)
-
 ROWS = (TABLE, JSONL.name, TSV.name)  # the formats of commands whose results are rows
 
 

@@ -29,9 +29,7 @@ ABOUT = "about"  # the entry that describes the others
 _GROWING = ("parents", "places")
 
 _MOST = 2**31  # integers in files are below this
-
 _TYPES = {"int": int, "str": str, "tuple[float, ...]": tuple}
-
 _REMEDY = "Name a file that deptree hpyp train wrote, or train again"
 
 
