@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.commands.perplexity import Perplexity
-from deptree_cli.hpyp.commands.perplexity import score as score_of
+from deptree_cli.hpyp.commands.perplexity import Perplexity, score
 from deptree_cli.hpyp.model.parsing import Joint, evidence, joint
 from deptree_cli.hpyp.model.sentences import Annotated
 from deptree_cli.hpyp.model.training import Trained
@@ -19,17 +18,17 @@ from tests.hpyp.model.toy_parsers import sentence_of, trained_of
 PARTS = ("action", "tag", "word")
 
 
-def score(trained: Trained, sentence: Annotated, filters: int = 2, predicts_tags: bool = False) -> tuple[Any, ...]:
+def scored(trained: Trained, sentence: Annotated, filters: int = 2, predicts_tags: bool = False) -> tuple[Any, ...]:
     parser: Any = SimpleNamespace(trained=trained, particles=50, predicts_tags=predicts_tags)
     read: Any = SimpleNamespace(annotated=sentence)
-    return score_of(parser, filters, read, np.random.default_rng(1))
+    return score(parser, filters, read, np.random.default_rng(1))
 
 
 def test_a_score_is_what_its_parts_say() -> None:
     toy = Toy(2)
     trained = trained_of(toy)
     sentence = sentence_of(*toy.sentence(3), ((2, 1), (0, 2), (2, 1)))
-    words, classed, bits, square_error, found, unseen = score(trained, sentence, filters=3)
+    words, classed, bits, square_error, found, unseen = scored(trained, sentence, filters=3)
     alone = evidence(trained, sentence, np.random.default_rng(1), 50, filters=3)
     assert (words, classed, unseen) == (3, 0, ())
     assert bits == -alone.log2[-1]
@@ -39,15 +38,15 @@ def test_a_score_is_what_its_parts_say() -> None:
     assert isinstance(found, Joint)
     assert isinstance(expected, Joint)
     np.testing.assert_array_equal(found.bits, expected.bits)
-    assert score(trained, sentence, predicts_tags=True)[4:] == (None, ())
+    assert scored(trained, sentence, predicts_tags=True)[4:] == (None, ())
 
 
 def test_words_as_classes_are_counted() -> None:
     toy = Toy(2)
     trained, sentence = trained_of(toy), sentence_of([2, 99, 98], [2, 3, 2])
-    assert score(trained, sentence)[1] == 2
+    assert scored(trained, sentence)[1] == 2
     unlexicalised = trained_of(Toy(2, lexicalised=False))
-    assert score(unlexicalised, sentence)[1] == 0
+    assert scored(unlexicalised, sentence)[1] == 0
 
 
 def text(predicts_tags: bool = False) -> Perplexity:
@@ -69,12 +68,8 @@ def test_bits_and_perplexities() -> None:
     assert row["evidence_bits"] == 36
     assert row["evidence_error"] == pytest.approx(0.3)
     assert row["evidence_perplexity"] == pytest.approx(2 ** (36 / 12))
-    assert [row[name] for name in ("trees", "trees_made_projective", "left_out_no_tree", "left_out_unseen_label")] == [
-        2,
-        1,
-        1,
-        1,
-    ]
+    names = ("trees", "trees_made_projective", "left_out_no_tree", "left_out_unseen_label")
+    assert [row[name] for name in names] == [2, 1, 1, 1]
     assert row["joint_bits"] == 20
     assert row["joint_perplexity"] == pytest.approx(2 ** (20 / 6))
     assert [row[f"{part}_bits"] for part in PARTS] == [8, 4, 8]

@@ -11,7 +11,6 @@ from deptree_cli.hpyp.commands.generate import Drawn
 from deptree_cli.hpyp.files.treebank import deprels_by_name, read_treebank, tags_by_name
 from deptree_cli.hpyp.model.sentences import LEXICALISED, Annotated
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
-from deptree_cli.io.conllu.style import USUAL
 
 HEADS = np.array([[2, 0, 2], [0, 1, 1]], dtype=np.int32)
 
@@ -49,7 +48,7 @@ SENTENCE = Annotated("ž-1", "", FORMS, TAGS, np.array([2, 0, -1], dtype=np.int3
 
 
 def test_the_bytes_of_a_sentence() -> None:
-    assert Drawn(SENTENCE, "upos").to_conllu(USUAL).decode() == (
+    assert Drawn(SENTENCE, "upos").to_conllu(None).decode() == (
         "# sent_id = ž-1\n# text = Žena spí .\n"
         "1\tŽena\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n"
         "2\tspí\t_\t_\t_\t_\t0\troot\t_\t_\n"
@@ -59,7 +58,7 @@ def test_the_bytes_of_a_sentence() -> None:
 
 @pytest.mark.parametrize("tags", ["upos", "xpos"])
 def test_what_is_written_reads_back(tags, tmp_path: Path) -> None:
-    (tmp_path / "one.conllu").write_bytes(Drawn(SENTENCE, tags).to_conllu(USUAL))
+    (tmp_path / "one.conllu").write_bytes(Drawn(SENTENCE, tags).to_conllu(None))
     (found,) = read_treebank([str(tmp_path / "one.conllu")], tags)
     assert isinstance(found, Annotated)
     assert (found.sent_id, found.forms, found.tags, found.deprels) == ("ž-1", FORMS, TAGS, LABELS)
