@@ -26,12 +26,12 @@ from deptree_cli.core.register import NamedFunction
 from deptree_cli.core.rule_search import GivenUp
 from deptree_cli.io.conllu.columns import probability
 from deptree_cli.io.conllu.splicing import Spliced
-from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes
+from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, TreesOfMany, label_notes, log_prob_note, relaxed_notes
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
-    from deptree_cli.io.conllu.batches import TreesOfOne
+    from deptree_cli.io.conllu.style import Style
     from deptree_cli.io.scores.batches import ScoredBatch
 
 
@@ -209,7 +209,7 @@ class Decode:
     def in_batches(self) -> bool:
         return self.method.name == MST and not self.rule.size
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> Decoded | TreesOfOne:
+    def __call__(self, sentence: ScoredSentence, _: None) -> AsTrees:
         if found := sentence.ask(best_of_many):
             return found
         distribution, labels, ranked = sentence.distribution, sentence.distribution.labels, self.rule.size is not None
@@ -227,9 +227,7 @@ class Decode:
         return Decoded(sentence, heads, labels.best(heads) if labels else None, ranked, complete=complete)
 
 
-def best_of_many(sentences: ScoredBatch, _: None) -> list[TreesOfOne]:
-    from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
-
+def best_of_many(sentences: ScoredBatch, _: None) -> list[AsTrees]:
     found, best = sentences.trees, sentences.trees.argmax()
     return TreesOfMany(
         *(sentences.sent_ids, sentences.blocks, best),

@@ -17,13 +17,12 @@ from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import SentenceStreams
-from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
+from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, TreesOfMany, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.base import CONLLU, JSONL
 
 if TYPE_CHECKING:
     from deptree_cli.core.samplers import Sampler
-    from deptree_cli.io.conllu.batches import TreesOfOne
     from deptree_cli.io.scores.batches import ScoredBatch
     from deptree_cli.io.scores.records import ScoredSentence
 
@@ -101,7 +100,7 @@ class DrawTrees:
         # Most sentences have fewer than 100 words: trees of many are drawn at once if they are few even of long ones.
         return self.sampler.name == "auto" and is_few(100, self.trees) and not self.unique
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn | TreesOfOne:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> AsTrees:
         if found := sentence.ask(self.of_many):
             return found
         if sentence.needs_trees:
@@ -124,9 +123,7 @@ class DrawTrees:
         labels = None if drawn.labels is None else others
         return replace(drawn, heads=heads, labels=labels, counts=tallies[order].tolist())
 
-    def of_many(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
-        from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
-
+    def of_many(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[AsTrees]:
         drawn, log_z = sentences.trees.sample(self.trees, streams)
 
         def notes() -> list[Note]:

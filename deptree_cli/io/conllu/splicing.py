@@ -62,9 +62,6 @@ class Packed(NamedTuple):
     def size(self) -> int:
         return int(self.cuts[-1] - self.cuts[0]) + len(self.cuts)
 
-    def part(self, start: int, stop: int) -> Packed:
-        return Packed(self.pool, self.cuts[start : stop + 1])
-
 
 class Spliced(NamedTuple):
     """The trees of a sentence as CoNLL-U, and what became of the sentence's own annotation.
@@ -107,7 +104,7 @@ def with_trees(
     closing: Mapping[str, str] = _NOTHING,
     deprels: Deprels | None = None,
     deps: str = "drop",
-    entries: Sequence[str] | Packed = (),
+    entries: Sequence[str] = (),
 ) -> Spliced:
     """The block once for each tree: HEAD, DEPREL and DEPS of its words change, all else stays.
 
@@ -123,8 +120,7 @@ def with_trees(
             `root` stands exactly where HEAD is 0.
         deps: `drop` DEPS and empty nodes beside a tree that is another one than the block's, or labelled otherwise;
             `basic`: without empty nodes, and DEPS say the tree again; `keep` both as they are.
-        entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree;
-            may be packed, with that of other sentences.
+        entries: what is added to MISC of every word, ``Key=value`` or several with bars between them, tree after tree.
 
     Raises DeptreeError if the file has no column HEAD.
     """
@@ -140,7 +136,7 @@ def with_trees(
     notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
     ids = sent_ids if block.id_span else [f"# sent_id = {sent_id}{newline}" for sent_id in sent_ids]
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
-    more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
+    more = packed(entries) if entries else _NO_ENTRIES
     if "head" not in block.columns:
         raise no_column("head", block.columns, "trees", block.place)
     places = block.template

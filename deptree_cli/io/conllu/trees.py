@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
-from itertools import chain, pairwise, repeat
+from functools import cache, cached_property, lru_cache
+from itertools import chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers
+from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, smallest
 from deptree_cli.core.errors import printable
 from deptree_cli.io.conllu.style import USUAL as USUAL
 from deptree_cli.io.conllu.style import Style as Style
@@ -19,6 +19,7 @@ from deptree_cli.io.json_lines import Pieces, dump
 
 if TYPE_CHECKING:
     from deptree_cli.core.arc_factored import ArcFactored
+    from deptree_cli.core.blocks import RaggedTrees
     from deptree_cli.core.rule_search import GivenUp
     from deptree_cli.io.conllu.blocks import Block
     from deptree_cli.io.conllu.splicing import Deprels, Spliced
@@ -256,10 +257,70 @@ def each_json(values: Sequence[Value]) -> list[bytes]:
 class AsTrees:
     """A result that becomes trees with notes when these are written: arrays of heads go without."""
 
-    trees: Callable[[], Trees]
+    def trees(self) -> Trees:
+        raise NotImplementedError
 
     def to_jsonl(self) -> bytes | Pieces:
         return self.trees().to_jsonl()
 
     def to_conllu(self, style: Style) -> Spliced:
         return self.trees().to_conllu(style)
+
+
+@dataclass(frozen=True, eq=False)
+class TreesOfMany:
+    """K trees of each of some sentences, whose lines of JSON are made at once.
+
+    Attributes:
+        sent_ids, blocks: of the sentences, as of `Trees`.
+        heads: their trees.
+        make_notes: makes the notes on trees, with a value for each tree of all sentences.
+        ranked: as of `Trees`.
+        make_misc: makes the probabilities of words, as of `Trees`, one after another.
+    """
+
+    sent_ids: Sequence[str]
+    blocks: Sequence[Block | None]
+    heads: RaggedTrees
+    make_notes: Callable[[], Sequence[Note]]
+    ranked: bool = True
+    make_misc: Callable[[], Mapping[str, Float]] = dict
+
+    def each(self) -> list[AsTrees]:
+        return [TreesOfOne(self, number) for number in range(len(self.sent_ids))]
+
+    @cached_property
+    def trees(self) -> list[Trees]:
+        size, ends = self.heads.size, self.heads.starts[1:]
+        notes, misc = self.make_notes(), {key: np.split(each, ends) for key, each in self.make_misc().items()}
+        found = []
+        for at, given in enumerate(zip(self.sent_ids, self.blocks, self.heads, strict=True)):
+            own = [
+                Note(each.field, each.key, each.values[at * size : (at + 1) * size], each.template) for each in notes
+            ]
+            found.append(Trees(*given, own, ranked=self.ranked, misc={key: each[at] for key, each in misc.items()}))
+        return found
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        size, number = self.heads.size, len(self.sent_ids)
+        sent_ids = chain.from_iterable(repeat(quoted(sent_id), size) for sent_id in self.sent_ids)
+        ranks = list(range(1, size + 1)) * number if self.ranked else None
+        lines = json_lines(sent_ids, ranks, self.heads.heads, self.heads.lengths.repeat(size), self.make_notes())
+        return [b"".join(chain.from_iterable(islice(lines, size))) for _ in range(number)]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TreesOfOne(AsTrees):
+    of: TreesOfMany
+    number: int
+
+    def to_jsonl(self) -> bytes:
+        return self.of.lines[self.number]
+
+    def trees(self) -> Trees:
+        return self.of.trees[self.number]
+
+    def arrays(self) -> list[tuple[str, Integers, str]]:
+        heads = self.of.heads.of(self.number)
+        return [(self.of.sent_ids[self.number], smallest(heads if self.of.ranked else heads[0]), "")]
