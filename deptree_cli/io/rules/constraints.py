@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
 from deptree_cli.core.rules import Bound, Choice, Together, Words
-from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, choices_of, constraints_of, joined, of_word
+from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, constraints_of, joined, of_word
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.rules.reading import Names, names_in, read_rules, successors, unknown_names, words_of
@@ -41,115 +41,84 @@ OF_WORDS = ".tsv"
 HEAD_IN, NOT_HEAD, DEPREL_IN, DEPREL_NOT = KEYS = "HeadIn", "NotHead", "DeprelIn", "DeprelNot"
 SPAN = "Span"
 
-# First and last words, from 1 on.
-Spans = tuple[tuple[int, int], ...]
 
+class WordConstraint(NamedTuple):
+    """What is asked of a word, from 1 on: a head or label by one of `KEYS`; or `SPAN`, that words from it on cohere."""
 
-@dataclass(frozen=True)
-class WordConstraints:
-    """What is asked of a sentence.
-
-    Attributes:
-        words: for a word, from 1 on, values by `KEYS`.
-        spans: stretches of words that hang together, first and last.
-        place: where it is asked.
-    """
-
-    words: Mapping[int, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    spans: Spans = ()
+    word: int
+    key: str
+    values: Sequence[str]
     place: str = ""
 
-    @property
-    def labels(self) -> set[str]:
-        of_labels = [each.get(key, ()) for each in self.words.values() for key in (DEPREL_IN, DEPREL_NOT)]
-        return {label for labels in of_labels for label in labels if label not in ("", "_")}
+    def span(self, n: int) -> tuple[int, int]:
+        first, last = self.word, int(self.values[0])
+        if not 1 <= first <= last <= n:
+            raise DeptreeError(f"there are no words {first} to {last}", f"Name words 1 to {n}", place=self.place)
+        return first, last
 
-    def checked_spans(self, n: int) -> Spans:
-        for first, last in self.spans:
-            if not 1 <= first <= last <= n:
-                raise DeptreeError(f"there are no words {first} to {last}", f"Name words 1 to {n}", place=self.place)
-        return self.spans
-
-    def forbidden(self, n: int, labels: Sequence[str]) -> Bool:
-        """The arcs with labels that this forbids, (n+1, n+1, L); raises for a word or a label that is not there."""
-        found = np.zeros((n + 1, n + 1, len(labels)), dtype=np.bool_)
-        for word, arcs in choices_of(self.listed(n, labels)):
-            found[:, word] |= arcs
-        return found
-
-    def listed(self, n: int, labels: Sequence[str]) -> list[Constraint]:
-        of_words = (
-            (word, key, self._forbidden(word, key, values, n, labels)) for word, key, values in self._entries(n)
-        )
-        return [of_word(key, Choice(word, forbidden)) for word, key, forbidden in of_words]
-
-    def _entries(self, n: int) -> Iterator[tuple[int, str, Sequence[str]]]:
-        for word, entries in self.words.items():
-            if not 1 <= word <= n:
-                problem = f"there is no word {word}, which is asked for {', '.join(entries)}"
-                raise DeptreeError(problem, f"Name words 1 to {n}", place=self.place)
-            for key, values in entries.items():
-                yield word, key, values
-
-    def _forbidden(self, word: int, key: str, values: Sequence[str], n: int, labels: Sequence[str]) -> Bool:
+    def forbidden(self, n: int, labels: Sequence[str]) -> Choice:
+        """The arcs with labels that this forbids, (n+1, L); raises for a word or a label that is not there."""
+        self._check_word(n)
         found = np.zeros((n + 1, len(labels)), dtype=np.bool_)
-        if key in (HEAD_IN, NOT_HEAD):
-            given = np.isin(np.arange(n + 1), self._heads(word, key, values, n))
-            found[~given if key == HEAD_IN else given] = True
+        if self.key in (HEAD_IN, NOT_HEAD):
+            found[np.isin(np.arange(n + 1), self._heads(n), invert=self.key == HEAD_IN)] = True
         else:
-            given = self._labels(word, key, values, labels)
-            found[:, ~given if key == DEPREL_IN else given] = True
-        return found
+            self._check_labels(labels)
+            found[:, np.isin(np.array(labels), self.values, invert=self.key == DEPREL_IN)] = True
+        return Choice(self.word, found)
 
-    def broken(self, heads: Sequence[int], labels: Sequence[str]) -> Iterator[Violation]:
-        """The words of a tree whose head or label is not as asked; none for a negative head or an empty label."""
-        for word, key, values in self._entries(len(heads)):
-            is_of_heads = key in (HEAD_IN, NOT_HEAD)
-            if heads[word - 1] < 0 if is_of_heads else not labels[word - 1]:
-                continue
-            among = self._heads(word, key, values, len(heads)) if is_of_heads else values
-            is_among = (heads if is_of_heads else labels)[word - 1] in among
-            if is_among != (key in (HEAD_IN, DEPREL_IN)):
-                yield Violation(key, word, (word,))
+    def is_broken_by(self, heads: Sequence[int], labels: Sequence[str]) -> bool:
+        """Whether a word of a tree is not as asked; a negative head or an empty label is."""
+        self._check_word(len(heads))
+        head, label = heads[self.word - 1], labels[self.word - 1]
+        if self.key in (HEAD_IN, NOT_HEAD):
+            return head >= 0 and (head in self._heads(len(heads))) != (self.key == HEAD_IN)
+        return label != "" and (label in self.values) != (self.key == DEPREL_IN)
 
-    def _heads(self, word: int, key: str, values: Sequence[str], n: int) -> list[int]:
-        for value in values:
+    def _check_word(self, n: int) -> None:
+        if not 1 <= self.word <= n:
+            problem = f"there is no word {self.word}, which is asked for {self.key}"
+            raise DeptreeError(problem, f"Name words 1 to {n}", place=self.place)
+
+    def _heads(self, n: int) -> list[int]:
+        for value in self.values:
             if not value.isdecimal() or int(value) > n:
-                raise DeptreeError(f"{key} of word {word} is {value!r}, not 0 to {n}", "Correct it", place=self.place)
-        return [int(value) for value in values]
+                problem = f"{self.key} of word {self.word} is {value!r}, not 0 to {n}"
+                raise DeptreeError(problem, "Correct it", place=self.place)
+        return [int(value) for value in self.values]
 
-    def _labels(self, word: int, key: str, values: Sequence[str], labels: Sequence[str]) -> Bool:
+    def _check_labels(self, labels: Sequence[str]) -> None:
         if not any(labels):
-            problem = f"word {word} is asked for {key}, and there are no labels"
+            problem = f"word {self.word} is asked for {self.key}, and there are no labels"
             raise DeptreeError(problem, "Name them with --labels FILE", place=self.place)
-        for unknown in (value for value in values if value not in labels):
-            problem = f"{key} of word {word} is {unknown!r}, which is not a label of the scores"
+        for unknown in (value for value in self.values if value not in labels):
+            problem = f"{self.key} of word {self.word} is {unknown!r}, which is not a label of the scores"
             raise DeptreeError(problem, did_you_mean(unknown, labels, "Correct it"), place=self.place)
-        return np.isin(np.array(labels), values)
 
 
-def constraints_in_misc(block: Block) -> WordConstraints:
-    words: dict[int, dict[str, list[str]]] = {}
-    spans: list[tuple[int, int]] = []
+def constraints_in_misc(block: Block) -> list[WordConstraint]:
+    found: list[WordConstraint] = []
     for word, misc in enumerate(block.column("misc"), 1):
+        own = set[str]()
         for entry in misc.split("|"):
             key, _, value = entry.partition("=")
             problem = remedy = ""
             if key == SPAN:
                 for each in value.split(","):
                     if match := re.fullmatch(r"([0-9]+)-([0-9]+)", each):
-                        spans.append((int(match[1]), int(match[2])))
+                        found.append(WordConstraint(int(match[1]), SPAN, [match[2]], block.place))
                     else:
                         problem, remedy = f"{SPAN} of word {word} is {each!r}", f"Write {SPAN}=3-7 for words 3 to 7"
             elif meant := _meant(key):
                 if key != meant:
                     problem, remedy = f"word {word} has {key!r} in MISC", f"Did you mean {meant}?"
-                elif key in words.setdefault(word, {}):
+                elif key in own:
                     problem, remedy = f"word {word} has {key} twice", "Join them with a comma"
-                words.setdefault(word, {})[key] = value.split(",")
+                own.add(key)
+                found.append(WordConstraint(word, key, value.split(","), block.place))
             if problem:
                 raise DeptreeError(problem, remedy, place=block.place)
-    return WordConstraints(words, tuple(spans), block.place)
+    return found
 
 
 @lru_cache(1 << 12)  # most words have the same few
@@ -159,44 +128,35 @@ def _meant(key: str) -> str | None:
     return next((ours[each] for each in get_close_matches(key.lower(), ours, 1, cutoff=0.88)), None)
 
 
-def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstraints, ...]]:
+def read_word_constraints(paths: Iterable[str]) -> dict[str, list[WordConstraint]]:
     """What files ask for, by sent_id, each line with its place.
 
     Rows have sent_id, word, key and value, or sent_id, first and last word. Those with # in front are comments.
     """
-    found: dict[str, tuple[WordConstraints, ...]] = {}
+    found: dict[str, list[WordConstraint]] = {}
     for path in paths:
         with open_input(path) as source:
             for place, line in entries_of(source.stream, source.place):
                 try:
                     if (text := line.decode()) and not text.startswith("#"):
-                        sent_id, asked = _of_row(text, place)
-                        found[sent_id] = (*found.get(sent_id, ()), asked)
+                        sent_id, *row = text.split("\t")
+                        found.setdefault(sent_id, []).append(_of_row(text, sent_id, row, place))
                 except UnicodeDecodeError:
                     raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=place) from None
-                except DeptreeError as error:
-                    raise error.at(place) from None
     return found
 
 
-def _of_row(line: str, place: str) -> tuple[str, WordConstraints]:
-    sent_id, *others = line.split("\t")
-    if not sent_id.strip() or len(others) not in (2, 3):
+def _of_row(line: str, sent_id: str, row: Sequence[str], place: str) -> WordConstraint:
+    if not sent_id.strip() or len(row) not in (2, 3):
         remedy = "Write sent_id, word, key and value between tabs, or sent_id, first and last word"
-        raise DeptreeError(f"Expected 3 or 4 columns, found {len(others) + 1}: {line!r}", remedy)
-    if len(others) == 2:
-        return sent_id, WordConstraints({}, ((_number(others[0]), _number(others[1])),), place)
-    word, key, value = others
-    number = _number(word)
-    if key not in KEYS:
-        raise DeptreeError(f"there is no constraint {key!r}", did_you_mean(key, KEYS, one_of(KEYS)))
-    return sent_id, WordConstraints({number: {key: value.split(",")}}, (), place)
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
-        raise DeptreeError(f"the word is {text!r}, not a number from 1 on", "Correct it")
-    return int(text)
+        raise DeptreeError(f"Expected 3 or 4 columns, found {len(row) + 1}: {line!r}", remedy, place=place)
+    word, key, value = row if len(row) == 3 else (row[0], SPAN, row[1])
+    for number in [word, value] if len(row) == 2 else [word]:
+        if not (number.isascii() and number.isdecimal()):
+            raise DeptreeError(f"the word is {number!r}, not a number from 1 on", "Correct it", place=place)
+    if len(row) == 3 and key not in KEYS:
+        raise DeptreeError(f"there is no constraint {key!r}", did_you_mean(key, KEYS, one_of(KEYS)), place=place)
+    return WordConstraint(int(word), key, value.split(","), place)
 
 
 @dataclass(frozen=True)
@@ -212,21 +172,21 @@ class Constraints:
 
     name: str
     rules: Ruleset
-    of_words: Mapping[str, tuple[WordConstraints, ...]] = field(default_factory=dict)
+    of_words: Mapping[str, Sequence[WordConstraint]] = field(default_factory=dict)
     in_misc: bool = False
 
     @cached_property
     def need_trees(self) -> bool:
         """Whether some of it only a tree decides, as far as that is known before the sentences are read."""
-        return bool(self.rules.tree_rules) or any(one.spans for asked in self.of_words.values() for one in asked)
+        return bool(self.rules.tree_rules) or any(each.key == SPAN for each in chain(*self.of_words.values()))
 
     def of(self, sent_id: str, block: Block | None, n: int, labels: Labels | None) -> SentenceConstraints:
         given = list(self.of_words.get(sent_id, ()))
         if block is not None and self.in_misc:
-            given.append(constraints_in_misc(block))
-        spans = tuple(span for each in given for span in each.checked_spans(n))
-        words = words_of(block, n, labels)
-        return SentenceConstraints(self.rules, replace(words, spans=spans) if spans else words, tuple(given))
+            given += constraints_in_misc(block)
+        spans = tuple(each.span(n) for each in given if each.key == SPAN)
+        words, of_words = words_of(block, n, labels), tuple(each for each in given if each.key != SPAN)
+        return SentenceConstraints(self.rules, replace(words, spans=spans) if spans else words, of_words)
 
     def notices(self, names: Names) -> Iterator[str]:
         """What there is to say of names in rules, and of MISC, if these are the names that words have."""
@@ -240,23 +200,26 @@ class Constraints:
 class SentenceConstraints:
     rules: Ruleset
     words: Words
-    given: tuple[WordConstraints, ...] = field(default=())
+    given: tuple[WordConstraint, ...] = ()
 
     @property
     def named(self) -> set[str]:
-        return {label for each in self.given for label in each.labels}
+        return {label for each in self.given if each.key in (DEPREL_IN, DEPREL_NOT) for label in each.values} - {
+            "",
+            "_",
+        }
 
     def names(self, labels: Iterable[str]) -> Names:
         """The names that its words have, `labels` among them."""
-        entries = chain.from_iterable(chain(*each.words.values(), [SPAN] * len(each.spans)) for each in self.given)
-        return names_in(self.words, labels, entries)
+        return names_in(self.words, labels, [*(each.key for each in self.given), *[SPAN] * len(self.words.spans)])
 
     @cached_property
     def forbidden(self) -> Bool:
         """Which arcs with which labels they may not have, (n+1, n+1, L)."""
         found = self.rules.forbidden(self.words)
         for each in self.given:
-            found |= each.forbidden(self.words.n, self.words.labels)
+            word, arcs = each.forbidden(self.words.n, self.words.labels)
+            found[:, word] |= arcs
         return found
 
     @cached_property
@@ -272,15 +235,13 @@ class SentenceConstraints:
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
         """
         found = broken(self.rules, self.words, heads, labels, space)
-        for each in self.given:
-            found += each.broken(heads, labels)
-        return found
+        asked = (each for each in self.given if each.is_broken_by(heads, labels))
+        return found + [Violation(each.key, each.word, (each.word,)) for each in asked]
 
     def listed(self) -> list[Constraint]:
         """The same, one thing at a time: masks and keys of each word, rules that only a tree decides, and spans."""
         found = constraints_of(self.rules, self.words)
-        for each in self.given:
-            found += each.listed(self.words.n, self.words.labels)
+        found += [of_word(each.key, each.forbidden(self.words.n, self.words.labels)) for each in self.given]
         for first, last in self.words.spans:
             bound = Together().bound(replace(self.words, spans=((first, last),)))
             found += [Constraint(f"the span of words {first} to {last}", bound)] if bound else []
@@ -289,12 +250,8 @@ class SentenceConstraints:
     def on(self, base: ArcFactored, relax: bool | None, budget: int) -> Constrained:
         """A distribution under them.
 
-        Args:
-            relax: whether the fewest constraints are given up if no tree obeys; None: no, and nobody can ask for it.
-            budget: how many maximum trees a sentence may cost for that.
-
-        Raises:
-            DeptreeError: no tree obeys what arcs decide, and nothing is given up.
+        `relax`: whether the fewest are given up if no tree obeys what arcs decide, which is an error otherwise; None:
+        no, and nobody can ask for it. It may cost a sentence `budget` maximum trees.
         """
         from deptree_cli.core.constrained import under
         from deptree_cli.core.rule_search import Relaxation

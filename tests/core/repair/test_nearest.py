@@ -19,7 +19,7 @@ from deptree_cli.core.repair import FREE, Aims, Costs, Given, Objective, Repaire
 from deptree_cli.core.rules import Bound, LabelledTree, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, constraints_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.io.rules.constraints import WordConstraints
+from deptree_cli.io.rules.constraints import SentenceConstraints, WordConstraint
 from deptree_cli.io.rules.reading import ruleset_of
 from tests import brute_rules
 from tests.brute_rules import Tree
@@ -190,24 +190,6 @@ def test_a_tree_that_obeys_is_left_alone() -> None:
             assert found.heads.tolist() == heads
 
 
-@dataclass(frozen=True)
-class OfWords(Asked):
-    """Heads that are asked of words."""
-
-    heads: tuple[int, ...] = ()
-
-    @cached_property
-    def of_words(self) -> WordConstraints:
-        return WordConstraints({word: {"HeadIn": [str(head)]} for word, head in enumerate(self.heads, 1)})
-
-    @cached_property
-    def forbidden(self) -> Bool:
-        return self.of_words.forbidden(self.words.n, ("",))
-
-    def listed(self) -> list[Constraint]:
-        return self.of_words.listed(self.words.n, ("",))
-
-
 @EACH_SPACE
 def test_what_is_given_up_is_as_little_as_can_be(space: TreeSpace) -> None:
     """Every word is asked for a head, in all ways: of the trees in which the fewest words do not have it, the nearest;
@@ -215,7 +197,8 @@ def test_what_is_given_up_is_as_little_as_can_be(space: TreeSpace) -> None:
     words, n, given_up = Words(("",), [None] * 3, [frozenset()] * 3), 3, 0
     trees, scores = all_trees(n, space).tolist(), np.random.default_rng(1).normal(size=(n + 1, n + 1, 1))
     for heads, own in product(product(range(n + 1), repeat=n), ([0, 1, 1], [3, 3, 0], [2, 0, FREE])):
-        asked, given = OfWords(Ruleset("", ()), words, heads), Given(own, [""] * n)
+        of_words = tuple(WordConstraint(word, "HeadIn", [str(head)]) for word, head in enumerate(heads, 1))
+        asked, given = SentenceConstraints(Ruleset("", ()), words, of_words), Given(own, [""] * n)
         least = min((sum(map(ne, tree, heads)), cost_of(Tree(tree, ("",) * n), given, Costs())) for tree in trees)
         found = nearest(given, asked, scores, space, Aims(relax=True))
         tree = found.heads.tolist()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.rules.constraints import read_word_constraints
+from deptree_cli.io.rules.constraints import SPAN, read_word_constraints
 
 LABELS = ("root", "nsubj", "obj")
 
@@ -27,8 +27,8 @@ def read(tmp_path: Path):
 
 def forbidden(asked, n: int = 3, labels: tuple[str, ...] = LABELS) -> set[tuple[int, int, str]]:
     """The arcs with labels that some constraints forbid."""
-    found = np.any([each.forbidden(n, labels) for each in asked], axis=0)
-    return {(head, word, labels[label]) for head, word, label in np.argwhere(found).tolist()}
+    choices = [each.forbidden(n, labels) for each in asked if each.key != SPAN]
+    return {(head, word, labels[label]) for word, arcs in choices for head, label in np.argwhere(arcs).tolist()}
 
 
 def test_rows(read) -> None:
@@ -40,7 +40,7 @@ def test_rows(read) -> None:
     expected = {(head, 2, label) for head in (0, 1, 2) for label in LABELS}
     expected |= {(head, 3, label) for head in range(4) for label in ("root", "obj")}
     assert forbidden(rows["s-1"]) == expected
-    spans = {name: [span for each in asked for span in each.checked_spans(3)] for name, asked in rows.items()}
+    spans = {name: [each.span(3) for each in asked if each.key == SPAN] for name, asked in rows.items()}
     assert spans == {"s-1": [(1, 2)], "s 2": [(2, 3)]}
 
 
@@ -96,7 +96,7 @@ def test_what_is_not_understood_is_said_with_its_place(read, line: str | bytes, 
 def test_what_a_sentence_does_not_have_is_said_with_its_line(read, line: str, message: str) -> None:
     (_, asked) = read(f"s\t1\tHeadIn\t2\n{line}\n")["s"]
     with pytest.raises(DeptreeError) as caught:
-        _ = asked.checked_spans(3), asked.forbidden(3, LABELS)
+        _ = asked.span(3) if asked.key == SPAN else asked.forbidden(3, LABELS)
     assert str(caught.value).partition("asked:")[2].startswith(f"2: {message}"), caught.value
 
 

@@ -18,11 +18,12 @@ def block_of(*misc: str) -> Block:
 def test_heads_and_labels_in_misc() -> None:
     block = block_of("SpaceAfter=No|HeadIn=2,3", "_", "NotHead=1|DeprelIn=obl,nmod|DeprelNot=dep", "X=HeadIn=1")
     found = constraints_in_misc(block)
-    assert found.words == {
-        1: {"HeadIn": ["2", "3"]},
-        3: {"NotHead": ["1"], "DeprelIn": ["obl", "nmod"], "DeprelNot": ["dep"]},
-    }
-    assert found.place == "f.conllu:1"
+    assert found == [
+        (1, "HeadIn", ["2", "3"], "f.conllu:1"),
+        (3, "NotHead", ["1"], "f.conllu:1"),
+        (3, "DeprelIn", ["obl", "nmod"], "f.conllu:1"),
+        (3, "DeprelNot", ["dep"], "f.conllu:1"),
+    ]
 
 
 def test_a_key_twice_is_not_half_ignored() -> None:
@@ -33,7 +34,7 @@ def test_a_key_twice_is_not_half_ignored() -> None:
 @pytest.mark.parametrize("entry", ["HeadIn", "HeadIn=", "HeadIn=0,", "HeadIn=x"])
 def test_a_head_that_is_none(entry: str) -> None:
     with pytest.raises(DeptreeError, match=r"^f.conllu:1: HeadIn of word 1 is '.?', not 0 to 1. Correct it.$"):
-        constraints_in_misc(block_of(entry)).forbidden(1, ("",))
+        constraints_in_misc(block_of(entry))[0].forbidden(1, ("",))
 
 
 @pytest.mark.parametrize(
@@ -60,13 +61,13 @@ def test_keys_of_others_are_ignored() -> None:
     keys = "SpaceAfter SpacesAfter SpacesBefore Translit LTranslit Gloss Head Ref Entity OldHead OldDeprel CorrectForm"
     more = "NewPar Lang Typo MSeg MGloss Cxn Subject Bridge SplitAnte Heads Deprel Dep Rel DepHead Spa In Not _ Xml"
     found = constraints_in_misc(block_of("|".join(f"{key}=1" for key in f"{keys} {more}".split()), "head|=|Headed"))
-    assert (found.words, found.spans) == ({}, ())
+    assert found == []
 
 
 def test_spans_in_misc() -> None:
     found = constraints_in_misc(block_of("SpaceAfter=No|Span=1-3", "_", "Span=2-3,1-2|HeadIn=1"))
-    assert found.spans == ((1, 3), (2, 3), (1, 2))
-    assert found.words == {3: {"HeadIn": ["1"]}}
+    assert [each.span(3) for each in found if each.key == "Span"] == [(1, 3), (2, 3), (1, 2)]
+    assert found[3:] == [(3, "HeadIn", ["1"], "f.conllu:1")]
 
 
 @pytest.mark.parametrize("text", ["", "3", "1-", "1:3", "a-b", "-1-2"])

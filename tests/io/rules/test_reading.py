@@ -283,5 +283,5 @@ def test_several_rules_hold_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert found is not None
     assert found.name == "one.toml,a.tsv,two.toml,misc,b.tsv.gz,one.toml"
     assert (found.rules.upos, [rule.name for rule in found.rules.rules]) == (("VERB",), ["leaf det", "leaf case"])
-    assert [each.spans for each in found.of_words["s"]] == [(), ((1, 2),)]
+    assert [each.key for each in found.of_words["s"]] == ["HeadIn", "Span"]
     assert (found.in_misc, found.need_trees, read_constraints([])) == (True, True, None)
