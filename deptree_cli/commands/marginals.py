@@ -121,14 +121,14 @@ class ArcMarginals:
                     given = labels[head, word, distribution.labels.names.index(deprel)]
                     misc[word] += f"|LabelProb={probability(given)}"
         if self.estimate:
-            return block.with_misc(misc, [])
+            return block.fresh().with_notes(misc)
         comments = [f"# entropy = {distribution.entropy():.6f}"]
         tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
         log_prob = float(distribution.log_probs(tree)[0])
         if np.isfinite(log_prob):
             own = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}"]
             comments = [*own, *comments]
-        return block.with_misc(misc, comments)
+        return block.fresh().with_notes(misc, comments)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

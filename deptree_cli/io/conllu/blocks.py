@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, groupby, zip_longest
@@ -14,12 +13,11 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.dtypes import Heads, Int, Integers
+from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.columns import (
     BOM,
     COLUMNS,
-    GENERATOR,
     MISC,
     TEN,
     UNKNOWN,
@@ -29,11 +27,11 @@ from deptree_cli.io.conllu.columns import (
     is_signature,
     key_of,
     keys_in,
+    keys_of,
     layout_of,
     malformed,
     may_hold,
     no_column,
-    with_entries,
 )
 from deptree_cli.io.files.streams import rewound, seekable
 from deptree_cli.kernels.budget import BYTES, foresee
@@ -60,6 +58,8 @@ _READ, _AHEAD = 1 << 18, 1 << 13
 
 # A hundred thousand words with long lines.
 LONGEST_SENTENCE = 1 << 26
+
+_LINES = re.compile(rb"[^\n]*\n|[^\n]+").findall
 
 SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
 
@@ -326,12 +326,6 @@ class Block:
         cells, place = self.cells("id", name), self.place
         return [decoded(value, place) for number, value in cells if number.isdigit()]
 
-    def rows(self, name: str) -> Iterator[tuple[str, str]]:
-        """The ids of words and empty nodes, in the order of the sentence, each with what a column has."""
-        for number, value in self.cells("id", name):
-            if b"-" not in number:
-                yield number.decode(), decoded(value, self.place)
-
     def cells(self, *names: str) -> Iterator[tuple[bytes, ...]]:
         """What all rows have in some columns, those of multiword tokens and empty nodes too."""
         places = [self.columns.index(name) if name in self.columns else None for name in names]
@@ -350,15 +344,12 @@ class Block:
         return self.chunk.data[self.start : self._rows_start]
 
     @property
-    def _rows(self) -> list[bytes]:
-        return lines_of(self.raw[self._rows_start : self._rows_end])
-
-    def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
-        """The block plus comments, and `noting` some words; notes of earlier commands go."""
-        return self.fresh().with_notes(word_to_misc, comments)
+    def comments(self) -> list[bytes]:
+        """The lines of its comments, with their newlines; a lone carriage return ends none."""
+        return _LINES(self._comments)
 
     def with_notes(
-        self, word_to_misc: Mapping[int, str], comments: Sequence[str], instead: Set[bytes] = frozenset()
+        self, word_to_misc: Mapping[int, str], comments: Sequence[str] = (), instead: Set[bytes] = frozenset()
     ) -> bytes:
         """The block as it is, plus comments, and `noting` some words; older ones of their keys, and signatures, go.
 
@@ -378,8 +369,18 @@ class Block:
         additions = {b"%d" % word: entry.encode() for word, entry in word_to_misc.items()}
         if "misc" not in self.columns:
             raise no_column("misc", self.columns, ", ".join(keys_in(additions.values())), self.place)
-        lines = with_entries(self._rows, additions.get, instead, self.columns)
-        return self._with(self._rows_start, lines, self._rows_end)
+
+        def noted(number: bytes, misc: bytes) -> bytes:
+            if (addition := additions.get(number)) is None:
+                return misc
+            gone = instead | keys_of(addition) if addition else instead
+            entries = [entry for entry in misc.split(b"|") if entry.partition(b"=")[0] not in gone]
+            if not addition and len(entries) > misc.count(b"|"):  # nothing went
+                return misc
+            kept = [entry for entry in entries if entry != b"_"]
+            return b"|".join([*kept, *[addition] * bool(addition)]) or b"_"
+
+        return self._with_cells("misc", noted)
 
     def with_column(self, name: str, values: Sequence[str]) -> Block:
         """The block with other values, n of them, in a column of the words, which is not the first.
@@ -390,12 +391,16 @@ class Block:
             if {*values} <= {UNKNOWN}:
                 return self
             raise no_column(name, self.columns, "what is known of words", self.place)
-        place, texts, written = self.columns.index(name), iter(values), []
-        for line in self._rows:
+        texts = iter(values)
+        return self._with_cells(name, lambda number, old: next(texts).encode() if number.isdigit() else old)
+
+    def _with_cells(self, name: str, another: Callable[[bytes, bytes], bytes]) -> Block:
+        """The block with another value in a column of each row, by the row's ID and its value."""
+        place, written = self.columns.index(name), []
+        for line in _LINES(self.raw[self._rows_start : self._rows_end]):
             row = line.split(b"\t")
-            if row[0].isdigit():
-                newline = row[place][len(row[place].rstrip(b"\r\n")) :]
-                row[place] = next(texts).encode() + newline
+            old = row[place].rstrip(b"\r\n")
+            row[place] = another(row[0], old) + row[place][len(old) :]
             written.append(b"\t".join(row))
         return self._with(self._rows_start, written, self._rows_end)
 
@@ -405,19 +410,13 @@ class Block:
         if may_hold(self._comments):
             block = self._leaving(lambda comment: not is_note(key_of(comment)))
         if "misc" in self.columns and any(key + b"=" in self.raw for key in MISC):
-            rows = with_entries(block._rows, lambda id_: b"" if id_.isdigit() else None, MISC, self.columns)
-            block = block._with(block._rows_start, rows, block._rows_end)
+            block = block.noting(dict.fromkeys(range(1, self.n + 1), ""), MISC)
         return block
 
     def _leaving(self, stays: Callable[[bytes], bool]) -> Block:
         """The block with those of its comments that stay, and without signatures of ours."""
-        comments = lines_of(self._comments)
-        kept = [each for each in comments if stays(each) and not is_signature(each)]
-        return self if len(kept) == len(comments) else self._with(self.start, kept, self._rows_start)
-
-    @property
-    def generators(self) -> bytes:
-        return b"".join(comment for comment in lines_of(self._comments) if key_of(comment) == GENERATOR)
+        kept = [each for each in self.comments if stays(each) and not is_signature(each)]
+        return self if len(kept) == len(self.comments) else self._with(self.start, kept, self._rows_start)
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         data = b"".join([self.raw[:start], *lines, self.raw[end:]])
@@ -437,12 +436,6 @@ def block_of(sent_id: str, forms: Sequence[str]) -> Block:
     rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))
     text = f"# sent_id = {sent_id}\n# text = {' '.join(forms)}\n{rows}\n"
     return Block(Chunk(text.encode(), 1), sent_id)
-
-
-def lines_of(data: bytes) -> list[bytes]:
-    """Lines with their newlines; a lone carriage return ends none."""
-    lines = [line + b"\n" for line in data.split(b"\n")]
-    return [*lines[:-1], lines[-1][:-1]] if lines[-1] != b"\n" else lines[:-1]
 
 
 # The words of many sentences at once, one sentence behind the other, without a string of a word: what a column has are
@@ -500,43 +493,6 @@ def tokens_of(block: Block) -> TokenList:
         names = {"global.columns": block.chunk.header.partition(b"=")[2].strip().decode()}
         tokens.metadata = Metadata({**names, **tokens.metadata})
     return tokens
-
-
-def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | None = None) -> TokenList:
-    """A copy of the tokens with the tree `heads`, (n,), 0 for ROOT.
-
-    A word without one of `deprels` keeps its label if its head is what it was; else it is `dep`, and `root` under ROOT.
-    Notes of commands are dropped and, unless heads and labels are what they were, DEPS and empty nodes.
-    """
-    from conllu.models import Metadata, TokenList
-
-    kept = [deepcopy(token) for token in tokens]
-    words = [token for token in kept if isinstance(token["id"], int)]
-    if len(words) != len(heads):
-        problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(len(words), 'word')}"
-        raise DeptreeError(problem, "Give one head per word")
-    if "head" not in words[0]:
-        raise no_column("head", tuple(words[0]), "trees", "")
-    before = [(token["head"], token.get("deprel")) for token in words]
-    for word, (token, head) in enumerate(zip(words, heads.tolist(), strict=True)):
-        label = token.get("deprel")
-        stays = token["head"] == head and label not in (None, "_", "root")
-        own = "root" if head == 0 else label if stays else UNLABELLED
-        token["head"] = head
-        if "deprel" in token:
-            token["deprel"] = (deprels[word] if deprels else None) or own
-        if token.get("misc"):
-            token["misc"] = {key: value for key, value in token["misc"].items() if key.encode() not in MISC} or None
-    if before != [(token["head"], token.get("deprel")) for token in words]:
-        kept = [token for token in kept if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
-        for token in words:
-            token.update({"deps": None} if "deps" in token else {})
-    metadata = {
-        key: value
-        for key, value in tokens.metadata.items()
-        if not is_note(key.encode()) and not is_signature(f"# {key} = {value}".encode())
-    }
-    return TokenList(kept, metadata=Metadata(metadata))
 
 
 class Region(NamedTuple):

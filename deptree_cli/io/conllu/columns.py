@@ -7,7 +7,7 @@ these names; all else is copied.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -228,46 +228,14 @@ def may_hold(comments: bytes, keys: Set[bytes] = COMMENTS) -> bool:
     return COMMENT_PREFIX in comments or b"deptree|" in comments or any(map(comments.__contains__, keys))
 
 
-def with_entries(
-    rows: Iterable[bytes],
-    addition_to: Callable[[bytes], bytes | None],
-    keys: Set[bytes] = frozenset(),
-    columns: Sequence[str] = COLUMNS,
-) -> list[bytes]:
-    """Rows with entries `A=1|B=2` behind those of their MISC, where older ones of their keys, and of `keys`, go.
-
-    Args:
-        addition_to: of a word's ID, the entries to add; None for a row that stays as it is.
-        columns: of the rows.
-    """
-    written, behind = [], len(columns) - 1 - columns.index("misc")
-    for row in rows:
-        end = len(row)
-        for _ in range(behind):
-            end = row.rfind(b"\t", 0, end)
-        start = row.rfind(b"\t", 0, end) + 1
-        end = start + len(row[start:end].rstrip(b"\r\n"))
-        addition = addition_to(row[: row.find(b"\t")])
-        if addition and row[start:end] == b"_":  # nothing there that could go
-            written.append(row[:start] + addition + row[end:])
-            continue
-        gone = keys | _keys_in(addition) if addition else keys
-        entries = [entry for entry in row[start:end].split(b"|") if entry.partition(b"=")[0] not in gone]
-        if addition or (addition is not None and len(entries) <= row.count(b"|", start, end)):
-            kept = [entry for entry in entries if entry != b"_"]
-            row = row[:start] + (b"|".join([*kept, *filter(None, [addition])]) or b"_") + row[end:]
-        written.append(row)
-    return written
-
-
 @lru_cache(16)
-def _keys_in(entries: bytes) -> frozenset[bytes]:
+def keys_of(entries: bytes) -> frozenset[bytes]:
     return frozenset(entry.partition(b"=")[0] for entry in entries.split(b"|"))
 
 
 def keys_in(entries: Iterable[bytes]) -> list[str]:
     """The keys of entries `A=1|B=2` of words, in the order in which they come first."""
-    return list(dict.fromkeys(key.decode() for each in entries if each for key in sorted(_keys_in(each))))
+    return list(dict.fromkeys(key.decode() for each in entries if each for key in sorted(keys_of(each))))
 
 
 # Of a float: none below 1 is rounded to it.

@@ -15,6 +15,7 @@ from deptree_cli.io.conllu.columns import (
     GENERATOR,
     OLD_DEPREL,
     OLD_HEAD,
+    decoded,
     is_signature,
     key_of,
     keys_in,
@@ -113,7 +114,7 @@ def with_trees(
 
     Args:
         heads: (k, n), 0 = ROOT.
-        sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments.
+        sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments; empty: none.
         comments: for each key k values of a comment ``# key = value`` behind the others; older ones of the key go.
         closing: the same for the last tree only.
         deprels: the labels. Without them a word whose HEAD is what it was keeps its DEPREL; another one is `dep`;
@@ -127,14 +128,14 @@ def with_trees(
     from deptree_cli.kernels.text import splice  # loads kernels: when there is work
 
     newline = block.newline
-    made_by = block.generators if len(heads) > 1 else b""
+    made_by = b"".join(each for each in block.comments if key_of(each) == GENERATOR) if len(heads) > 1 else b""
     block = block.without({GENERATOR}) if made_by else block
     if comments or closing:
         block = block.without({key.encode() for key in (*comments, *closing)})
     columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
     notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else [""] * len(heads)
     notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
-    ids = sent_ids if block.id_span else [f"# sent_id = {sent_id}{newline}" for sent_id in sent_ids]
+    ids = sent_ids if block.id_span else [f"# sent_id = {each}{newline}" * bool(each) for each in sent_ids]
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = packed(entries) if entries else _NO_ENTRIES
     if "head" not in block.columns:
@@ -142,7 +143,8 @@ def with_trees(
     places = block.template
     id_span = block.id_span or (places.comments, places.comments)
     labels, (names, longest) = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
-    gap = _GAPS[block.newline, block.raw.endswith(b"\n", 0, places.rows_end)]
+    # between two trees what the last line lacks, and an empty line
+    gap = np.frombuffer(newline.encode() * (2 - block.raw.endswith(b"\n", 0, places.rows_end)), dtype=np.uint8)
     # An arc that stays may be written into DEPS once more, so its bytes count twice.
     size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + longest)
     out = np.empty(ids_and_notes.size + more.size + len(heads) * size, dtype=np.uint8)
@@ -184,13 +186,6 @@ def _names(names: tuple[str, ...]) -> tuple[tuple[NDArray[np.uint8], NDArray[np.
 _NO_ENTRIES = packed(())
 _NO_LABELS = np.empty((0, 0), dtype=np.int32)
 _DIGITS = 12  # of a head, and the two tabs
-
-# What stands between two trees, by the newline and whether the last line has one: what it lacks, and an empty line.
-_GAPS = {
-    (newline, whole): np.frombuffer(newline.encode() * (2 - whole), dtype=np.uint8)
-    for newline in ("\n", "\r\n")
-    for whole in (True, False)
-}
 
 
 # What stands in a column that says nothing.
@@ -270,7 +265,7 @@ def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str])
         changed = changed.noting(notes)
     else:
         left_out = [f"{key} (MISC)" for key in keys_in(note.encode() for note in notes.values())]
-    made_by = [each for each in _comments(block) if is_signature(each)]
+    made_by = [each for each in block.comments if is_signature(each)]
     return Mended(with_comments(changed, comments, made_by), reduced, left_out)
 
 
@@ -278,20 +273,17 @@ def with_comments(block: Block, comments: Mapping[str, str], first: Sequence[byt
     """The sentence with comments in front of its own, and others ``# key = value`` in the place of those of their keys,
     or behind all."""
     lines = {key.encode(): f"# {key} = {value}{block.newline}".encode() for key, value in comments.items()}
-    own = [lines.pop(key_of(each), each) for each in _comments(block)]
+    own = [lines.pop(key_of(each), each) for each in block.comments]
     raw, places = block.raw, block.template
     return b"".join([raw[: places.comments], *first, *own, *lines.values(), raw[places.rows_start :]])
-
-
-def _comments(block: Block) -> list[bytes]:
-    lines = block.raw[block.template.comments : block.template.rows_start].split(b"\n")
-    return [line + b"\n" for line in lines[:-1]]
 
 
 def _with_arcs(block: Block, changes: Sequence[Change]) -> tuple[Block, int]:
     """The sentence with the heads, labels and DEPS of changes, and how many words lost arcs of DEPS."""
     heads, labels = block.column("head"), block.column("deprel")
-    deps = dict(block.rows("deps"))
+    deps = {
+        number.decode(): decoded(arcs, block.place) for number, arcs in block.cells("id", "deps") if b"-" not in number
+    }
     before = dict(deps)
     for each in changes:
         heads[each.word - 1], labels[each.word - 1] = str(each.head), each.label or "_"

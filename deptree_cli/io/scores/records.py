@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, space
 from deptree_cli.io.scores.companions import UNCHANGED
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
@@ -65,11 +65,16 @@ class SentenceAsRead:
 
     def apply(self, heads: ArrayLike, labels: ArrayLike | None = None) -> TokenList:
         """Return the tokens with a tree, (n,) heads, and labels, (n,) numbers of the distribution's labels."""
-        from deptree_cli.io.conllu.blocks import applied
+        from deptree_cli.io.conllu.blocks import Block, tokens_of
+        from deptree_cli.io.conllu.splicing import with_trees
 
+        block, tree = self.record.sentence, np.asarray([heads], dtype=np.int32)
+        if tree.shape[1] != block.n:
+            problem = f"{counted(tree.shape[1], 'head')} given for a sentence of {counted(block.n, 'word')}"
+            raise DeptreeError(problem, "Give one head per word")
         deprels = self.deprels(None if labels is None else np.asarray([labels], dtype=np.int32), 1)
-        names = [None if number < 0 else deprels.names[number] for number in deprels.index[0]] if deprels else None
-        return applied(self.tokens, np.asarray(heads), names)
+        data = with_trees(block.fresh(), tree, [block.sent_id], deprels=deprels).data
+        return tokens_of(Block(block.chunk._replace(data=data), block.file, any_heads=True))
 
     def to_conllu(self, trees: ArrayLike, labels: ArrayLike | None = None, sent_ids: Sequence[str] = ()) -> str:
         """Return the sentence as CoNLL-U, byte for byte as read except for its tree.

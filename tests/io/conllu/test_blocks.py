@@ -137,13 +137,13 @@ def test_a_copy_ends_with_one_empty_line_the_last_as_it_was() -> None:
 
 
 def test_misc() -> None:
-    written = block().with_misc({1: "HeadProb=0.9", 2: "HeadProb=0.8", 3: "HeadProb=0.7"}, ["# e = 1"])
+    written = block().fresh().with_notes({1: "HeadProb=0.9", 2: "HeadProb=0.8", 3: "HeadProb=0.7"}, ["# e = 1"])
     expected = SENTENCE.replace(b"2:nsubj\t_", b"2:nsubj\tHeadProb=0.9").replace(b"x=y", b"x=y|HeadProb=0.8")
     expected = expected.replace(b"HeadProb=0.1|Z=1", b"Z=1|HeadProb=0.7").replace(
         b"# note = 2\n", b"# note = 2\n# e = 1\n"
     )
     assert written == expected
-    assert block().with_misc({}) == SENTENCE.replace(b"HeadProb=0.1|", b"")
+    assert block().fresh().with_notes({}) == SENTENCE.replace(b"HeadProb=0.1|", b"")
 
 
 def test_the_conllu_library_reads_what_is_written() -> None:
@@ -173,7 +173,7 @@ def files(draw: st.DrawFn) -> bytes:
 def test_a_file_is_written_back_as_it_was(data: bytes) -> None:
     read = blocks(data)
     assert b"".join(each.raw for each in read) == data
-    assert b"".join(each.with_misc({}) for each in read) == data
+    assert b"".join(each.fresh().with_notes({}) for each in read) == data
     filled = b"".join(with_tree(each, [0] * each.n) for each in read)
     assert filled.replace(b"\t0\troot\t_\t", b"\t_\t_\t_\t") == data
 
@@ -216,7 +216,7 @@ def test_the_sample_sentences_are_written_back_as_they_were(ends: bytes) -> None
 def is_written_back_as_it_was(data: bytes) -> None:
     read = blocks(data)
     assert b"".join(each.raw for each in read) == data
-    assert b"".join(each.with_misc({}) for each in read) == data
+    assert b"".join(each.fresh().with_notes({}) for each in read) == data
     spliced = (with_trees(each, np.array([each.heads], dtype=np.int32), [each.sent_id]) for each in read)
     assert b"".join(each.data for each in spliced) == data
 

@@ -7,14 +7,17 @@ import pickle
 
 import numpy as np
 import pytest
+from conllu.models import TokenList
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block, applied, read_blocks, split_chunks, surface_tokens, tokens_of
+from deptree_cli.io.conllu.blocks import Block, read_blocks, split_chunks, surface_tokens, tokens_of
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.encoders.base import CONLLU, Page
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.parsers import read_sentences
+from deptree_cli.io.read import sentence_of
+from deptree_cli.io.scores.records import SentenceAsRead
 
 HEADER = b"# global.columns = ID MISC FORM X:Y HEAD DEPREL DEPS UPOS\n"
 FIRST = b"""\
@@ -89,7 +92,7 @@ def test_files_are_written_back_as_they_were(file_of, newline, mark, end, gap) -
     read = blocks(data)
     assert [each.n for each in read] == [2, 1]
     assert file_of([each.raw for each in read]) == data
-    assert file_of([pickle.loads(pickle.dumps(each)).with_misc({}) for each in read]) == data.replace(
+    assert file_of([pickle.loads(pickle.dumps(each)).fresh().with_notes({}) for each in read]) == data.replace(
         b"HeadProb=0.5|B=2", b"B=2"
     )
     trees = [with_trees(each, np.array([each.heads], dtype=np.int32), [each.sent_id]).data for each in read]
@@ -125,7 +128,7 @@ def test_the_signature_stands_behind_the_line_that_names_columns(file_of) -> Non
     pieces = [each.raw for each in blocks(BOM + HEADER + b"\n" + SECOND)]
     assert file_of(pieces, signature="how") == BOM + HEADER + b"\n# generator = how\n" + SECOND
     (again,) = blocks(file_of(pieces, signature="how"))
-    assert again.generators == b"# generator = how\n"
+    assert again.comments[0] == b"# generator = how\n"
     twice = with_trees(again, np.array([[0], [0]], dtype=np.int32), ["a", "b"]).data
     assert twice.count(b"# generator") == twice.count(b"global.columns") == 1
 
@@ -162,14 +165,14 @@ def test_what_has_no_column() -> None:
     found = with_trees(only, tree, ["s"], deps="basic", entries=["HeadProb=1|LabelProb=1"] * 2)
     assert found.left_out == ("arcs (DEPS)", "HeadProb (MISC)", "LabelProb (MISC)")
     for act, name in (
-        (lambda: only.with_misc({1: "A=1|B=2"}), "MISC for A, B"),
+        (lambda: only.fresh().with_notes({1: "A=1|B=2"}), "MISC for A, B"),
         (lambda: only.with_column("xpos", "xy"), "XPOS"),
     ):
         with pytest.raises(
             DeptreeError, match=f"a.conllup:2: there is no column {name}.* names ID FORM UPOS HEAD DEPREL"
         ):
             act()
-    assert only.with_misc({}) == only.with_column("xpos", "__").raw == SHORT
+    assert only.fresh().with_notes({}) == only.with_column("xpos", "__").raw == SHORT
     (bare,) = blocks(b"# global.columns = ID X:Y\n1\t*\n2\t*\n")
     assert (bare.heads, bare.deprels, bare.column("form")) == ([None, None], ["_", "_"], ["_", "_"])
     with pytest.raises(DeptreeError, match="there is no column HEAD for trees"):
@@ -231,21 +234,25 @@ def test_behind_good_rows_other_columns_are_a_slip() -> None:
     )
 
 
+def applied(block: Block, heads: list[int]) -> TokenList:
+    return SentenceAsRead(sentence_of(block, 1)).apply(heads)
+
+
 def test_tokens_have_the_columns_of_the_file() -> None:
     first, second = blocks(HEADER.replace(b" = ", b"=") + FIRST + SECOND)
     tokens = tokens_of(second)
     assert (tokens[0]["form"], tokens[0]["x:y"], tokens[0]["head"]) == ("a", "=1", 0)
     assert tokens.serialize() == (HEADER + SECOND).decode()
-    moved = applied(tokens_of(first), np.array([0, 1]))
+    moved = applied(first, [0, 1])
     assert [(token["head"], token["deprel"], token["deps"]) for token in moved[1:]] == [
         (0, "root", None),
         (1, "dep", None),
     ]
     (only,) = blocks(SHORT)
     assert (
-        applied(tokens_of(only), np.array([0, 1])).serialize()
+        applied(only, [0, 1]).serialize()
         == SHORT.decode().replace("2\tdep", "0\troot").replace("Y\t0\troot", "Y\t1\tdep") + "\n"
     )
     (bare,) = blocks(b"# global.columns = ID FORM\n1\ta\n")
     with pytest.raises(DeptreeError, match="no column HEAD"):
-        applied(tokens_of(bare), np.array([0]))
+        applied(bare, [0])
