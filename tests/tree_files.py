@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO, StringIO
+from typing import BinaryIO
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.evaluation import DEPREL, METRICS, Comparison
-from deptree_cli.io.conllu.blocks import read_blocks_or_errors
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors, split_chunks
 from deptree_cli.io.evaluation import TreeFile, Vocabulary
 
 Cells = dict[str, tuple[int, int, int, int]]
+
+
+def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
+    """The sentences of a stream, of which a malformed one is raised."""
+    return (Block(chunk, place) for chunk in split_chunks(stream, place))
 
 
 def word(number: int, form: str, head: int, label: str = "dep", **cells: str) -> str:

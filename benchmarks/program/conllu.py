@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.table import Table
 from benchmarks.timing import seconds, times
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block, split_chunks
 from deptree_cli.io.conllu.splicing import with_trees
 
 SENTENCES = times(5_000, 50)
@@ -29,12 +29,16 @@ def treebank() -> bytes:
     return "".join(f"# sent_id = s{n}\n# text = a sentence\n{rows}\n" for n in range(SENTENCES)).encode()
 
 
+def _blocks(data: bytes) -> Iterator[Block]:
+    return (Block(chunk, "benchmark") for chunk in split_chunks(io.BytesIO(data)))
+
+
 def _actions() -> Iterator[tuple[str, Callable[[], object]]]:
     data = treebank()
-    blocks = list(read_blocks(io.BytesIO(data), "benchmark"))
+    blocks = list(_blocks(data))
     tree = np.array([blocks[0].heads], dtype=np.int32)
-    yield "reading", lambda: list(read_blocks(io.BytesIO(data), "benchmark"))
-    yield "reading and splicing a tree", lambda: [_spliced(block, tree) for block in read_blocks(io.BytesIO(data), "")]
+    yield "reading", lambda: list(_blocks(data))
+    yield "reading and splicing a tree", lambda: [_spliced(block, tree) for block in _blocks(data)]
     hundred = np.repeat(tree, 100, axis=0)
     yield "splicing 100 trees", lambda: [_spliced(block, hundred) for block in blocks]
     yield from _peers(data.decode())

@@ -12,9 +12,9 @@ import pytest
 
 from deptree_cli.cli.options import OUTPUT
 from deptree_cli.hpyp import Parser
-from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.conllu.columns import BOM
 from tests.every_command import COMMANDS, command
+from tests.tree_files import read_blocks
 
 SENTENCE = """\
 # sent_id = {name}

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from deptree_cli.core.audit import ENUMERATED_N
-from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.kernels import questions
 from tests.every_command import ENTRIES, example
 from tests.sample import DATA, LABELS, SCORES
+from tests.tree_files import read_blocks
 
 SENTENCES, GOLD = ("--conllu", DATA / "sentences.conllu"), ("--conllu", DATA / "gold.conllu")
 OTHER = ("--other", DATA / "scores.npz")

@@ -10,8 +10,8 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import PROJECTIVE
-from deptree_cli.io.conllu.blocks import read_blocks
 from tests.sample import DATA, LABELS, SENTENCES
+from tests.tree_files import read_blocks
 
 SCORES = (DATA / "scores.npz", "--from", "natasha", "--projective")
 GOLD = ("--conllu", DATA / "gold.conllu")

@@ -189,11 +189,6 @@ NO_WORD = -1
 UNLABELLED = "dep"
 
 
-def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
-    """The sentences of a binary stream, one in memory at a time; a malformed one is raised with ``file:line``."""
-    return (Block(chunk, place) for chunk in split_chunks(stream, place))
-
-
 def read_blocks_or_errors(
     stream: BinaryIO, place: str, any_heads: bool = False, feats: bool = False
 ) -> Iterator[Block | DeptreeError]:

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.scores import companions
 from tests.sample import DATA
+from tests.tree_files import read_blocks
 
 RUNS = int(os.environ.get("DEPTREE_FUZZ", "400"))
 SECONDS = 20

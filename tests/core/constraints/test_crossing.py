@@ -16,8 +16,8 @@ from deptree_cli.core.rule_search import BranchAndBound
 from deptree_cli.core.rules import Bound, Choice, LabelledTree, OutOfGaps, ProjectiveArcs, TreeRule, Words
 from deptree_cli.core.ruleset import Ruleset, broken
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
-from deptree_cli.io.conllu.blocks import read_blocks
 from tests.brute_rules import Sentence, Tree, obeys
+from tests.tree_files import read_blocks
 
 RULES: dict[str, TreeRule] = {
     "projective": ProjectiveArcs("punct-is-nonproj", ("punct",)),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block
 from tests.sample import DATA
+from tests.tree_files import read_blocks
 
 # Twelve sentences with tags and without trees, and with both.
 RAW, GOLD = DATA / "raw.conllu", DATA / "raw_gold.conllu"

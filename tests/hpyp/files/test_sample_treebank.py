@@ -11,9 +11,10 @@ from deptree_cli.hpyp.files.treebank import annotated
 from deptree_cli.hpyp.kernels.configurations import projectivise
 from deptree_cli.hpyp.model.sentences import Annotated
 from deptree_cli.hpyp.model.unknown import Lexicon
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import COLUMNS
 from tests.sample import DATA
+from tests.tree_files import read_blocks
 
 EVERY = pytest.mark.parametrize("name", ["treebank", "raw", "raw_gold"])
 

@@ -14,8 +14,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
 from deptree_cli.hpyp.files.treebank import annotated, read_treebank
 from deptree_cli.hpyp.model.sentences import Annotated
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block
 from tests.sample import DATA
+from tests.tree_files import read_blocks
 
 Scratch = Callable[[str, bytes], str]
 

@@ -12,8 +12,8 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
 from deptree_cli.hpyp.kernels.configurations import projectivise
-from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.files.streams import open_input
+from tests.tree_files import read_blocks
 
 
 def crossed_arcs(heads: list[int]) -> list[tuple[int, int]]:

@@ -11,8 +11,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.model.sentences import LEXICALISED
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from deptree_cli.hpyp.options import ENOUGH, FEWEST, MOST, NAMED, UnknownTags, named
-from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.sentence import Sentence as ReadSentence
+from tests.tree_files import read_blocks
 
 SYMBOLS = Symbols(Lexicon(Vocabulary(())), Vocabulary(("NOUN", "VERB")), ("dep",), LEXICALISED)
 

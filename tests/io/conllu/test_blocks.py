@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import NO_WORD, Block, read_blocks, read_blocks_or_errors, split_chunks
+from deptree_cli.io.conllu.blocks import NO_WORD, Block, read_blocks_or_errors, split_chunks
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from tests.sample import DATA
+from tests.tree_files import read_blocks
 
 SENTENCE = b"""\
 # newdoc

@@ -9,9 +9,10 @@ import re
 import numpy as np
 import pytest
 
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Style, Tags, Trees
+from tests.tree_files import read_blocks
 
 TEXT = (
     "# sent_id = a\n# free text\twith a tab\n"

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import entries_of, filled, unused_mark
 from deptree_cli.io.conllu.splicing import with_trees
+from tests.tree_files import read_blocks
 
 ROWS = """\
 # sent_id = s1

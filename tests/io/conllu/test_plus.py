@@ -10,7 +10,7 @@ import pytest
 from conllu.models import TokenList
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block, read_blocks, split_chunks, surface_tokens, tokens_of
+from deptree_cli.io.conllu.blocks import Block, split_chunks, surface_tokens, tokens_of
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.encoders.base import CONLLU, Page
@@ -18,6 +18,7 @@ from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.parsers import read_sentences
 from deptree_cli.io.read import sentence_of
 from deptree_cli.io.scores.records import SentenceAsRead
+from tests.tree_files import read_blocks
 
 HEADER = b"# global.columns = ID MISC FORM X:Y HEAD DEPREL DEPS UPOS\n"
 FIRST = b"""\

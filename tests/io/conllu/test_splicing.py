@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.conllu.blocks import Block, read_blocks
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
+from tests.tree_files import read_blocks
 
 TEXT = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\t\n\r"), min_size=1, max_size=5)
 NAMES = ("nsubj", "root", "obl:tmod", "čžš")

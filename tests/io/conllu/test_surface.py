@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import REGIONS, Block, between_spaces, read_blocks, surface_tokens, wrong_tokens
+from deptree_cli.io.conllu.blocks import REGIONS, Block, between_spaces, surface_tokens, wrong_tokens
+from tests.tree_files import read_blocks
 
 
 def block(*ids: str) -> Block:

@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.parsers import PARSERS, Word, read_sentences
 from tests.sample import DATA
+from tests.tree_files import read_blocks
 
 
 @pytest.fixture(scope="module")
