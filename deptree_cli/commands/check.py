@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,9 +51,9 @@ def check(
     fields = {**space.signature_fields, "rules": rules.name}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space.asked), fields)
     columns = (*COLUMNS, *PLACES * (len(trees) > 1))
-    found = Violations(BrokenRules(rules))
-    code = Job("check", source, run, out).write(Check(columns), sheet=Sheet(columns, "check"), folds=[found])
-    return max(code, int(found.any))
+    violations = Violations(rules)
+    code = Job("check", source, run, out).write(Check(columns), sheet=Sheet(columns, "check"), folds=[violations])
+    return max(code, int(bool(violations.found)))
 
 
 class Checked(NamedTuple):
@@ -73,37 +72,25 @@ class Check:
 
     def __call__(self, tree: AnnotatedTree, _: None) -> Checked:
         broken = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
-        block, name, counts, rows = tree.block, tree.read.sent_id, tree.counts, list[tuple[Any, ...]]()
+        block, counts, rows = tree.block, tree.counts, list[tuple[Any, ...]]()
         forms = block.column("form") if broken else []
         for rule, word, words in broken:
             head, label = tree.heads[word - 1], tree.labels[word - 1]
             cells = forms[word - 1], head if head >= 0 else None, label or None, words
-            rows.append((name, rule, word, *cells, block.file, block.line_of(word)))
-        if tokens := wrong_tokens(block):
-            for kind, _what, first, last, form in tokens:
-                line = block.line_of(first) if first <= block.n else block.line
-                rows.append(
-                    (name, kind, first, decoded(form, block.place), None, None, (first, last), block.file, line)
-                )
-            counts = counts._replace(rules=counts.rules + Counter(rule for rule, *_ in tokens))
-        return Checked([dict(zip(self.columns, row, strict=False)) for row in rows], counts)
+            rows.append((rule, word, *cells, block.line_of(word)))
+        for kind, _what, first, last, form in wrong_tokens(block):
+            line = block.line_of(first) if first <= block.n else block.line
+            rows.append((kind, first, decoded(form, block.place), None, None, (first, last), line))
+            counts.rules[kind] += 1
+        full = ((tree.read.sent_id, *row, block.file, line) for *row, line in rows)
+        return Checked([dict(zip(self.columns, row, strict=False)) for row in full], counts)
 
 
-class Violations(Fold[Counts]):
+class Violations(BrokenRules, Fold[Counts]):
     """Tells how often each rule is broken."""
 
-    def __init__(self, rules: BrokenRules) -> None:
-        self._rules = rules
-
-    def add(self, counts: Counts) -> None:
-        self._rules.add(counts)
-
-    @property
-    def any(self) -> bool:
-        return bool(self._rules.rows())
-
     def lines(self) -> Iterator[Table | str]:
-        if rows := self._rules.rows():
-            yield Table("", tuple(rows[0]), [[*row.values()] for row in rows])
-        yield from self._rules.notices()
-        yield str(self._rules)
+        if self.found:
+            yield Table("", ("rule", "places", "sentences"), self.found)
+        yield from self.notices()
+        yield str(self)

@@ -24,9 +24,8 @@ from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, nearest, ties
 from deptree_cli.core.rule_search import GivenUp
 from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
-from deptree_cli.io.conllu import splicing
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
-from deptree_cli.io.conllu.splicing import NOTHING, Change, Mended, changes_of, not_written, with_comments
+from deptree_cli.io.conllu.splicing import NOTHING, Change, changes_of, mended, not_written
 from deptree_cli.io.conllu.trees import YES_NO, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Page, Row, Sheet
@@ -37,6 +36,7 @@ from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence, Side
 
 if TYPE_CHECKING:
+    from deptree_cli.core.spaces import TreeSpace
     from deptree_cli.io.rules.constraints import Constraints
 
 # The columns of changes.
@@ -126,7 +126,7 @@ def repair(
             items = scores.files[0].read(scores.how.layout, warn=run.warn, lead=lead)
         read = _counted(files, met(items, rules, possible_names), len(suspects) if suspects else None)
         aims = Aims(cost, worth, search.budget, search.relax)
-        work = Repair(habits, aims, asked, scores.how if scores else None, suspects is not None, bool(told))
+        work = Repair(habits, aims, asked, wanted, scores.how if scores else None, suspects is not None)
         repairs = Repairs(before, untaught=scores is None and not habits)
         job: Job[Sentence, Sentence] = Job("repair", Source(read, signature_fields=fields), run, out)
         code = job.write(work, folds=[repairs, *told, *([RelaxedSentences(run)] if search.relax else [])])
@@ -187,13 +187,6 @@ def _learn(files: Sequence[Reread], asked: Asked, run: Run, before: BrokenRules)
     return habits, bytes(suspects)
 
 
-def given_of(tree: AnnotatedTree) -> Given:
-    """Return what is given: a head that is no number is a number of no word, which somebody meant to be one."""
-    beyond, tags = tree.block.n + 1, tree.asked.words.all_tags
-    heads = [FREE if head is None else beyond if head < 0 else head for head in tree.block.heads]
-    return Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
-
-
 class Done(NamedTuple):
     """What was done to a sentence.
 
@@ -230,17 +223,14 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Repair:
-    """Repairs a sentence, if something is wrong with it.
-
-    `counted`: its broken rules were counted before; `told`: changes are told word by word.
-    """
+    """Repairs a sentence, if something is wrong with it; `counted`: its broken rules were counted before."""
 
     habits: Habits
     aims: Aims
     asked: Asked
+    space: TreeSpace
     how: Interpretation | None
     counted: bool
-    told: bool
 
     def __call__(self, sentence: Sentence, _: None) -> Outcome:
         if self.how is None and sentence.companions.get(FINE):
@@ -251,9 +241,12 @@ class Repair:
             before = None if self.counted else tree.counts
             if self.aims.worth == inf and not tree.is_suspect:
                 return Outcome(tree.block.raw, Done(before=before))
-            given, tags = given_of(tree), tree.asked.words.all_tags
+            beyond, tags = tree.block.n + 1, tree.asked.words.all_tags
+            # a head that is no number is a number of no word, which somebody meant to be one
+            heads = [FREE if head is None else beyond if head < 0 else head for head in tree.block.heads]
+            given = Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
             labels, scores = ties(self.habits, given, tags, distribution, tree.asked_labels)
-            found = nearest(given, tree.asked.with_labels(labels), scores, tree.of.trees, self.aims)
+            found = nearest(given, tree.asked.with_labels(labels), scores, self.space, self.aims)
         except DeptreeError as error:
             raise error.at(tree.block.place, sentence.sent_id) from None
         return self._written(tree, found, before)
@@ -262,30 +255,31 @@ class Repair:
         """The sentence with changes and notes; without changes it stays as it is, but for what was given up."""
         block, comments, numbers = tree.block, dict[str, str](), dict[str, int]()
         if changes := changes_of(block, found.heads.tolist(), found.labels):
-            for name, kind in (("heads", "moved"), ("labels", "renamed"), ("filled", "filled")):
-                numbers[name] = sum(getattr(each, kind) for each in changes)
+            numbers["heads"] = sum(each.moved for each in changes)
+            numbers["labels"] = sum(each.renamed for each in changes)
+            numbers["filled"] = sum(each.filled for each in changes)
             comments = {"repaired": _summary(numbers), "certified": YES_NO[found.certified]}
             if not found.certified and isfinite(found.gap):
                 comments["gap"] = str(found.gap)
         if self.aims.relax:
             comments |= {str(note.key): note.texts[0] for note in relaxed_notes(found.given_up, 1) if note.is_known}
-        mended = splicing.mended(block, changes, comments) if changes else Mended(with_comments(block, comments))
+        data, reduced, left_out = mended(block, changes, comments)
         given_up = None if found.given_up is None else (block.place, tree.read.sent_id, found.given_up)
-        numbers |= {"repaired": bool(changes), "reduced": mended.reduced}
+        numbers |= {"repaired": bool(changes), "reduced": reduced}
         numbers |= {"unsure": not found.certified, "invalid": given_up is not None}
-        rows = self._rows(tree, changes) if self.told and changes else None
-        return Outcome(mended.data, Done(numbers, mended.left_out, before), rows, given_up)
+        return Outcome(data, Done(numbers, left_out, before), _rows(tree, changes) or None, given_up)
 
-    def _rows(self, tree: AnnotatedTree, changes: Sequence[Change]) -> list[Row]:
-        block, rows = tree.block, list[Row]()
-        forms = block.column("form")
-        for each in changes:
-            heads, labels = (as_value(each.old_head), each.head), (as_value(each.old_label), each.label or None)
-            rules = dict.fromkeys(broken.rule for broken in tree.broken if each.word in broken.words)
-            place = tuple(rules), block.file, block.line_of(each.word)
-            row = (tree.read.sent_id, each.word, forms[each.word - 1], *heads, *labels, *place)
-            rows.append(dict(zip(CHANGES, row, strict=True)))
-        return rows
+
+def _rows(tree: AnnotatedTree, changes: Sequence[Change]) -> list[Row]:
+    block, rows = tree.block, list[Row]()
+    forms = block.column("form") if changes else []
+    for each in changes:
+        heads, labels = (as_value(each.old_head), each.head), (as_value(each.old_label), each.label or None)
+        rules = dict.fromkeys(broken.rule for broken in tree.broken if each.word in broken.words)
+        place = tuple(rules), block.file, block.line_of(each.word)
+        row = (tree.read.sent_id, each.word, forms[each.word - 1], *heads, *labels, *place)
+        rows.append(dict(zip(CHANGES, row, strict=True)))
+    return rows
 
 
 def as_value(text: str) -> int | str | None:
@@ -315,8 +309,8 @@ class Repairs(Fold[Done]):
             self._before.add(counts.before)
 
     def lines(self) -> Iterator[Table | str]:
-        if rows := self._before.rows():
-            yield Table("", ("rule broken before", "places", "sentences"), [[*row.values()] for row in rows])
+        if rules := self._before.found:
+            yield Table("", ("rule broken before", "places", "sentences"), rules)
         yield from self._before.notices(labels=False)  # they are filled
         found = self._numbers
         if self._untaught and found["repaired"]:

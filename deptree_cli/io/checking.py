@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from deptree_cli.core.ruleset import Violation
     from deptree_cli.core.spaces import TreeSpace
     from deptree_cli.io.conllu.blocks import Block
-    from deptree_cli.io.encoders.base import Row
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
 # So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
@@ -51,10 +50,8 @@ class Counts(NamedTuple):
     """What a sentence counts for: how often each rule is broken, and how many words lack what or have other tags."""
 
     rules: Counter[str]
-    no_upos: int
-    no_deprel: int
+    words: Mapping[str, int]
     names: Names
-    other_upos: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +90,10 @@ class AnnotatedTree:
     @property
     def counts(self) -> Counts:
         """What it counts for; wrong tags are broken rules unless trees are repaired, which mends none."""
-        found = Counter(each.rule for each in (self.broken if self.of.mends else [*self.broken, *self.wrong_tags]))
-        untagged, unlabelled = list(self.asked.words.tags).count(None), self.labels.count("")
+        broken = self.broken if self.of.mends else [*self.broken, *self.wrong_tags]
         others = len(self.wrong_tags) if self.of.mends or self.read.has_other_tags else 0
-        return Counts(found, untagged, unlabelled, self.asked.names(self.labels), others)
+        words = {"upos": [*self.asked.words.tags].count(None), "label": self.labels.count(""), "other": others}
+        return Counts(Counter(each.rule for each in broken), words, self.asked.names(self.labels))
 
     @property
     def is_suspect(self) -> bool:
@@ -123,12 +120,6 @@ class Asked:
     space: TreeSpace | None
     mends: bool = False
 
-    @property
-    def trees(self) -> TreeSpace:
-        from deptree_cli.core.spaces import SINGLE_ROOT
-
-        return SINGLE_ROOT if self.space is None else self.space
-
     def __call__(self, read: Sentence) -> AnnotatedTree:
         block = read.sentence
         names = (each for each in possible_names(read) if each in self.constraints.of_words)
@@ -145,8 +136,8 @@ class BrokenRules:
 
     def __init__(self, constraints: Constraints) -> None:
         self._constraints, self._names = constraints, Names()
-        self._places, self._sentences = Counter[str](), Counter[str]()
-        self._checked = self._breaking = self._no_upos = self._no_deprel = self._other_upos = 0
+        self._checked = self._breaking = 0
+        self._places, self._sentences, self._words = Counter[str](), Counter[str](), Counter[str]()
 
     def add(self, counts: Counts) -> None:
         self._checked += 1
@@ -154,25 +145,23 @@ class BrokenRules:
             self._breaking += 1
             self._places.update(counts.rules)
             self._sentences.update(counts.rules.keys())
-        self._no_upos += counts.no_upos
-        self._no_deprel += counts.no_deprel
-        self._other_upos += counts.other_upos
+        self._words.update(counts.words)
         self._names |= counts.names
 
-    def rows(self) -> list[Row]:
-        return [
-            {"rule": rule, "places": places, "sentences": self._sentences[rule]}
-            for rule, places in self._places.most_common()
-        ]
+    @property
+    def found(self) -> list[tuple[str, int, int]]:
+        """Each rule that is broken, at how many places, and in how many sentences."""
+        return [(rule, places, self._sentences[rule]) for rule, places in self._places.most_common()]
 
     def notices(self, labels: bool = True) -> Iterator[str]:
         """What keeps rules from being applied; `labels`: also that words have none."""
-        rules = self._constraints.rules
-        for words, column, kind in ((self._no_upos, "UPOS", "upos"), (self._no_deprel * labels, "DEPREL", "label")):
-            if words and kind in rules.asks_for:
-                yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
-        if self._other_upos:
-            have = f"{counted(self._other_upos, 'word')} {'has' if self._other_upos == 1 else 'have'}"
+        rules, words = self._constraints.rules, self._words
+        for kind, column in (("upos", "UPOS"), ("label", "DEPREL"))[: 1 + labels]:
+            if words[kind] and kind in rules.asks_for:
+                without = f"{counted(words[kind], 'word')} without {column}"
+                yield f"{without}: rules that ask for it are not applied to them"
+        if others := words["other"]:
+            have = f"{counted(others, 'word')} {'has' if others == 1 else 'have'}"
             yield f"{have} a UPOS that is not a universal tag; rules about UPOS ignore them"
         yield from filter(None, [old_labels(rules, self._names.label), *self._constraints.notices(self._names)])
 

@@ -229,20 +229,6 @@ class Change(NamedTuple):
         return "|".join(entry.translate(_BAR) for entry in entries)
 
 
-class Mended(NamedTuple):
-    """A sentence with another tree.
-
-    Attributes:
-        data: its bytes.
-        reduced: how many words lost arcs of DEPS that were not their basic ones.
-        left_out: what has no column in the file: ``OldHead (MISC)``.
-    """
-
-    data: bytes
-    reduced: int = 0
-    left_out: Sequence[str] = ()
-
-
 def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> list[Change]:
     """The words whose head or label is not what the sentence has; one without a label keeps what it has."""
     found, given = list[Change](), zip(block.heads, block.column("head"), block.column("deprel"), strict=True)
@@ -253,29 +239,32 @@ def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> lis
     return found
 
 
-def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str]) -> Mended:
-    """The sentence with changes, and with comments ``# key = value``; notes of earlier commands on its tree go.
+def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str]) -> tuple[bytes, int, Sequence[str]]:
+    """The sentence with changes, and with comments ``# key = value``; notes of earlier commands on its tree go then.
 
     DEPS of a changed word that held its basic arc and no other hold the new one. If they held more, nobody knows what
     the rest would be of another head, and they hold the new arc alone: without one the enhanced graph would fall apart.
+
+    Returns its bytes; how many words lost arcs of DEPS that were not their basic ones; and what has no column in the
+    file: ``OldHead (MISC)``.
     """
-    changed, reduced = _with_arcs(block.fresh(), changes)
-    notes, left_out = {each.word: note for each in changes if (note := each.note)}, list[str]()
-    if "misc" in block.columns:
-        changed = changed.noting(notes)
-    else:
-        left_out = [f"{key} (MISC)" for key in keys_in(note.encode() for note in notes.values())]
-    made_by = [each for each in block.comments if is_signature(each)]
-    return Mended(with_comments(changed, comments, made_by), reduced, left_out)
-
-
-def with_comments(block: Block, comments: Mapping[str, str], first: Sequence[bytes] = ()) -> bytes:
-    """The sentence with comments in front of its own, and others ``# key = value`` in the place of those of their keys,
-    or behind all."""
+    changed, reduced, left_out, made_by = block, 0, list[str](), list[bytes]()
+    if changes:
+        changed, reduced = _with_arcs(block.fresh(), changes)
+        notes = {each.word: note for each in changes if (note := each.note)}
+        made_by = [each for each in block.comments if is_signature(each)]
+        if "misc" in block.columns:
+            changed = changed.noting(notes)
+        else:
+            left_out = [f"{key} (MISC)" for key in keys_in(note.encode() for note in notes.values())]
     lines = {key.encode(): f"# {key} = {value}{block.newline}".encode() for key, value in comments.items()}
-    own = [lines.pop(key_of(each), each) for each in block.comments]
-    raw, places = block.raw, block.template
-    return b"".join([raw[: places.comments], *first, *own, *lines.values(), raw[places.rows_start :]])
+    own = [lines.pop(key_of(each), each) for each in changed.comments]  # in the place of those of their keys
+    raw, places = changed.raw, changed.template
+    return (
+        b"".join([raw[: places.comments], *made_by, *own, *lines.values(), raw[places.rows_start :]]),
+        reduced,
+        left_out,
+    )
 
 
 def _with_arcs(block: Block, changes: Sequence[Change]) -> tuple[Block, int]:
