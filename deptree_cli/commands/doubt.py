@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from math import exp, inf, isfinite, isnan
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +18,6 @@ from deptree_cli.cli.run import Fold, Job, Run, layout_doubts
 from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.write import ROWS, TABLE, Out
 from deptree_cli.core.doubt import (
-    WordDoubts,
     disagreement,
     doubts_of_heads,
     doubts_of_labels,
@@ -61,6 +59,9 @@ KEY, FINE = "Doubt", b"DoubtNote=fine"
 
 # Of a kind of word: what is not known of it.
 UNKNOWN = "_"
+
+# So many are kept, beside twice as many as shall be, before those that are too many go.
+ROOM = 1000
 
 # What to do where no head is annotated.
 NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --rank entropy or --rank disagreement"
@@ -181,31 +182,29 @@ class Counts(NamedTuple):
     unknown: int
 
 
+@dataclass(eq=False)
 class Ranking(Fold[Counts]):
     """Keeps what is ranked, with `top` only so many, and sums up what was read.
 
-    Args:
+    Attributes:
         by: what sentences are ranked by; None: words are ranked.
         most: of these, in their order, each that still fits into so many words.
         shown: how many have a place where they are written, None: all.
     """
 
+    columns: Sequence[str]
+    by: Criterion | None
+    top: int | None
+    most: int | None
+    shown: int | None
+    place: str
+
     attribute = ""
 
-    def __init__(
-        self,
-        columns: Sequence[str],
-        by: Criterion | None,
-        top: int | None,
-        most: int | None,
-        shown: int | None,
-        place: str,
-    ) -> None:
-        self._columns, self._by, self._words_in_all, self._shown, self._place = columns, by, most, shown, place
-        self._most = top or (None if most else shown)
+    def __post_init__(self) -> None:
+        self._limit = self.top or (None if self.most else self.shown)
         self._kept: list[tuple[tuple[float, ...], int, Ranked]] = []
-        self._all = self._written = 0
-        self._sentences = self._words = self._unknown = self._left_out = 0
+        self._all = self._written = self._sentences = self._words = self._unknown = self._left_out = 0
         self._errors = 0.0
 
     def add(self, counts: Counts) -> None:
@@ -213,35 +212,32 @@ class Ranking(Fold[Counts]):
         self._words += counts.words
         self._errors += counts.errors
         self._unknown += counts.unknown
-        self._left_out += self._by is not None and not counts.ranked
+        self._left_out += self.by is not None and not counts.ranked
         for each in counts.ranked:
             self._all += 1
-            key = tuple([-number for number in each.key])  # so that the first of the heap is the one that goes
-            if self._most is None or len(self._kept) < self._most:
-                heapq.heappush(self._kept, (key, -self._all, each))
-            elif key > self._kept[0][0]:  # of equals the one that was read first stays
-                heapq.heapreplace(self._kept, (key, -self._all, each))
+            self._kept.append((each.key, self._all, each))
+        if self._limit and len(self._kept) > ROOM + 2 * self._limit:
+            self._kept = sorted(self._kept)[: self._limit]
 
     def rows(self) -> Sequence[Any]:
-        if self._sentences and not self._words and (self._by is None or self._by.of_annotation):
-            raise DeptreeError("no word has a HEAD", NO_HEADS, place=self._place)
-        found, left = list[tuple[int, tuple[Any, ...] | InRank]](), self._words_in_all or inf
-        for rank, (*_, each) in enumerate(sorted(self._kept, reverse=True), 1):
-            if len(found) != self._shown and each.words <= left:
-                left -= each.words * bool(self._words_in_all)
-                found.append((rank, each.written))
+        if self._sentences and not self._words and (self.by is None or self.by.of_annotation):
+            raise DeptreeError("no word has a HEAD", NO_HEADS, place=self.place)
+        self._kept = sorted(self._kept)[: self._limit]
+        found, left = list[Any](), self.most or inf
+        for rank, (*_, each) in enumerate(self._kept, 1):
+            if len(found) != self.shown and each.words <= left:
+                left -= each.words * bool(self.most)
+                row = each.written
+                found.append(row if isinstance(row, InRank) else dict(zip(self.columns, (*row, rank), strict=True)))
         self._written = len(found)
-        return [
-            written if isinstance(written, InRank) else dict(zip(self._columns, (*written, rank), strict=True))
-            for rank, written in found
-        ]
+        return found
 
     def lines(self) -> Iterator[str]:
         if not self._all and not self._left_out:
             yield f"nothing to rank: {'all words are marked as fine' if self._words else 'there are no sentences'}"
         if self._kept and not self._written:
             n, of = min(one.words for *_, one in self._kept), counted(len(self._kept), "sentence")
-            yield f"nothing fits into --words {self._words_in_all}: the shortest of {of} has {counted(n, 'word')}"
+            yield f"nothing fits into --words {self.most}: the shortest of {of} has {counted(n, 'word')}"
         if self._unknown:
             yield f"{counted(self._unknown, 'word')} whose DEPREL is not in --labels: only their heads are doubted"
         if self._left_out:
@@ -250,34 +246,8 @@ class Ranking(Fold[Counts]):
             of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
             yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
             yield from layout_doubts(self._errors, self._words)
-        if self._shown and self._written == self._shown < self._all:
-            yield f"these are the first {self._shown} of {self._all}: --top N shows more, --json or -o FILE has all"
-
-
-class Doubted(NamedTuple):
-    """Sentences of one length, with what is doubted in them.
-
-    Attributes:
-        heads: (b, n), the annotated ones, -1 where there is none.
-        arcs: doubts about these.
-        labels, of_labels, deprels: of the one sentence that there is, if scores tell labels; doubts about its labels.
-        doubts, probs: (b, n), of head and label, where both are known, else of the head; doubts are NaN where there is
-            no head, or somebody says that it is fine.
-        known, errors: how many words have a head; how many of these are expected to be wrong.
-        values: of sentences, if these are ranked.
-    """
-
-    records: Sequence[Sentence]
-    heads: Heads
-    arcs: WordDoubts
-    labels: Labels | None
-    of_labels: WordDoubts
-    deprels: Sequence[str]
-    doubts: Float
-    probs: Float
-    known: list[int]
-    errors: list[float]
-    values: Mapping[str, Sequence[Any]]
+        if self.shown and self._written == self.shown < self._all:
+            yield f"these are the first {self.shown} of {self._all}: --top N shows more, --json or -o FILE has all"
 
 
 @dataclass(frozen=True)
@@ -298,25 +268,22 @@ class Doubt:
         found, record = sentence.distribution, sentence.record
         heads = _heads(record.block, found.n)[None]
         asked = lambda: np.array([found.entropy()]), lambda: found.log_probs(heads)
-        return self._counts(self._doubted([record], heads, found.marginals()[None], *asked, found.labels), 0)
+        return self._of_alike([record], heads, found.marginals()[None], *asked, found.labels)[0]
 
-    def of_many(self, sentences: ScoredBatch, _: None) -> list[Counts | None]:
+    def of_many(self, sentences: ScoredBatch, _: None) -> list[Counts]:
         from deptree_cli.core.blocks import alike  # loads kernels: when there is work
 
-        trees, found = sentences.trees, dict[int, Counts | None]()
+        trees, found = sentences.trees, dict[int, Counts]()
         for some in alike(trees.lengths):
             records = [sentences.records[row] for row in some.rows]
             heads = np.array([_heads(each.block, some.n) for each in records])
             log_probs = partial(trees.log_probs, some.rows, heads, trees.sums[0])
             asked = partial(lambda rows: trees.entropies[rows], some.rows), log_probs
-            these = self._doubted(records, heads, some.of_arcs(trees.marginals), *asked)
-            for at, row in enumerate(some.rows.tolist()):
-                found[row] = None
-                with suppress(DeptreeError):  # of one sentence, which is told of it by itself
-                    found[row] = self._counts(these, at)
+            these = self._of_alike(records, heads, some.of_arcs(trees.marginals), *asked)
+            found |= dict(zip(some.rows.tolist(), these, strict=True))
         return [found[row] for row in range(len(trees.lengths))]
 
-    def _doubted(
+    def _of_alike(
         self,
         records: Sequence[Sentence],
         heads: Heads,
@@ -324,84 +291,105 @@ class Doubt:
         entropies: Callable[[], Float],
         log_probs: Callable[[], Float],
         labels: Labels | None = None,
-    ) -> Doubted:
-        arcs, deprels = doubts_of_heads(marginals, heads), [UNKNOWN] * heads.shape[1]
-        of_labels = arcs
+    ) -> list[Counts]:
+        """What sentences of one length count for; heads: (b, n), the annotated ones, -1 where there is none.
+
+        If scores tell labels there is one sentence. Doubts are about head and label, where both are known, else about
+        the head; NaN where there is no head, or somebody says that it is fine.
+        """
+        arcs, n = doubts_of_heads(marginals, heads), heads.shape[1]
+        doubts, probs, deprels, more = arcs.doubts, arcs.probs, [UNKNOWN] * n, list[tuple[Any, ...]]([()] * n)
+        names = () if labels is None else labels.names
         if labels is not None:
             deprels = records[0].block.deprels if records[0].block else deprels
-            names = {name: number for number, name in enumerate(labels.names)}
-            numbers = np.array([[names.get(label, -1) for label in deprels]], dtype=np.int32)
-            of_labels = doubts_of_labels(arcs, heads, numbers, labels.log_probs)
-        doubts = np.where(np.isnan(of_labels.doubts), arcs.doubts, of_labels.doubts)
-        probs = np.where(np.isnan(of_labels.probs), arcs.probs, of_labels.probs)
+            numbers = {name: number for number, name in enumerate(names)}
+            given = np.array([[numbers.get(label, -1) for label in deprels]], dtype=np.int32)
+            of_labels = doubts_of_labels(arcs, heads, given, labels.log_probs)
+            doubts = np.where(np.isnan(of_labels.doubts), doubts, of_labels.doubts)
+            probs = np.where(np.isnan(of_labels.probs), probs, of_labels.probs)
+            own, best = [None if label == UNKNOWN else label for label in deprels], of_labels.best[0].tolist()
+            columns = own, _known(of_labels.probs[0]), map(names.__getitem__, best), of_labels.best_probs[0].tolist()
+            more = list(zip(*columns, strict=True))
         for row, block in zip(doubts, (each.block for each in records), strict=True):
             if block and FINE in block.raw:
                 notes = [misc.split(b"|") for number, misc in block.cells("id", "misc") if number.isdigit()]
-                row[[at for at, some in enumerate(notes) if FINE in (each.partition(b":")[0] for each in some)]] = (
-                    np.nan
-                )
-        known, values = (heads >= 0).sum(axis=1), dict[str, Sequence[Any]]()
+                row[[FINE in (each.partition(b":")[0] for each in some) for some in notes]] = np.nan
         if self.by:
-            whole = known == heads.shape[1]
-            of_trees = _known(np.where(whole, log_probs() if whole.any() else np.nan, np.nan))
-            values = {
-                "sent_id": [each.sent_id for each in records],
-                "n": [heads.shape[1]] * len(records),
-                "suspects": (doubts > self.threshold).sum(axis=1).tolist(),
-                "expected_errors": _known(expected_errors(doubts)),
-                "entropy": entropies().tolist(),
-                "least_margin": _known(least_margin(marginals, heads)),
-                "tree_prob": [None if each is None else exp(each) for each in of_trees],
-                "tree_logprob": of_trees,
-                "disagreement": disagreement(marginals).tolist(),
-            }
-        sums = known.tolist(), np.nansum(doubts, axis=1).tolist()
-        return Doubted(records, heads, arcs, labels, of_labels, deprels, doubts, probs, *sums, values)
+            ranked = self._sentences(self.by, records, heads, marginals, doubts, entropies(), log_probs)
+        else:
+            cells = (each.tolist() for each in (doubts, probs, heads, arcs.probs, arcs.best, arcs.best_probs))
+            ranked = [self._words(each, [*rows, more]) for each, *rows in zip(records, *cells, strict=True)]
+        unknown = sum(label != UNKNOWN and label not in names for label in deprels)
+        sums = (heads >= 0).sum(axis=1).tolist(), np.nansum(doubts, axis=1).tolist()
+        return [Counts(*each, unknown) for each in zip(ranked, *sums, strict=True)]
 
-    def _counts(self, found: Doubted, at: int) -> Counts:
-        ranked = self._sentence(found, at) if self.by else self._words(found, at)
-        names = () if found.labels is None else found.labels.names
-        unknown = sum(label != UNKNOWN and label not in names for label in found.deprels)
-        return Counts(ranked, found.known[at], found.errors[at], unknown)
-
-    def _words(self, found: Doubted, number: int) -> list[Ranked]:
-        record, arcs = found.records[number], found.arcs
+    def _words(self, record: Sentence, columns: Sequence[Sequence[Any]]) -> list[Ranked]:
         if (block := record.block) is None:
             raise no_sentences()
-        ranked, names = [], () if found.labels is None else found.labels.names
-        columns = found.doubts, found.probs, found.heads, arcs.probs, arcs.best, arcs.best_probs
-        words = zip(block.column("form"), *(each[number].tolist() for each in columns), strict=True)
-        for at, (form, doubt, prob, head, arc, best, best_prob) in enumerate(words):
-            if isnan(doubt):
-                continue
-            cells: tuple[Any, ...] = record.sent_id, at + 1, form, head, arc, best, best_prob
-            if names:
-                label, (labelled, _, top, top_prob) = found.deprels[at], (each[0, at] for each in found.of_labels)
-                given = None if label == UNKNOWN else label, None if isnan(labelled) else float(labelled)
-                cells += *given, names[top], float(top_prob)
-            if self.several:
-                cells += block.file, block.line_of(at + 1)
-            ranked.append(Ranked((prob, -doubt), 1, cells))
+        ranked, words = [], zip(count(1), block.column("form"), *columns, strict=False)
+        for word, form, doubt, prob, *cells, of_label in words:
+            if not isnan(doubt):
+                place = (block.file, block.line_of(word)) if self.several else ()
+                ranked.append(Ranked((prob, -doubt), 1, (record.sent_id, word, form, *cells, *of_label, *place)))
         return ranked
 
-    def _sentence(self, found: Doubted, number: int) -> list[Ranked]:
-        """Itself, unless what it is ranked by needs heads that it has not."""
-        by, block = self.by, found.records[number].block
-        assert by is not None
-        values = {name: of[number] for name, of in found.values.items()}
-        if values[by.field] is None:
-            return []
-        order = values[by.order or by.field]
-        written: InRank | tuple[Any, ...]
-        if self.conllu:
-            if block is None:
-                raise no_sentences()
-            written = InRank(with_doubts(block, found.doubts[number], self.threshold, _comments(values, by)))
-        else:
-            values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
-            place = (block.file, block.line) if block else (found.records[number].place, None)
-            written = (*(values[name] for name in SENTENCES), *(place if self.several else ()))
-        return [Ranked((by.key(order),), found.heads.shape[1], written)]
+    def _sentences(
+        self,
+        by: Criterion,
+        records: Sequence[Sentence],
+        heads: Heads,
+        marginals: Float,
+        doubts: Float,
+        entropies: Float,
+        log_probs: Callable[[], Float],
+    ) -> list[list[Ranked]]:
+        """Each sentence, unless what it is ranked by needs heads that it does not have."""
+        whole, n = (heads >= 0).all(axis=1), heads.shape[1]
+        of_trees = _known(np.where(whole, log_probs() if whole.any() else np.nan, np.nan))
+        columns = {
+            "sent_id": [each.sent_id for each in records],
+            "n": [n] * len(records),
+            "suspects": (doubts > self.threshold).sum(axis=1).tolist(),
+            "expected_errors": _known(expected_errors(doubts)),
+            "entropy": entropies.tolist(),
+            "least_margin": _known(least_margin(marginals, heads)),
+            "tree_prob": [None if each is None else exp(each) for each in of_trees],
+            "tree_logprob": of_trees,
+            "disagreement": disagreement(marginals).tolist(),
+        }
+        ranked = list[list[Ranked]]()
+        for record, own, row in zip(records, doubts, zip(*columns.values(), strict=True), strict=True):
+            values = dict(zip(columns, row, strict=True))
+            written = self._written(by, record, own, values) if values[by.field] is not None else None
+            ranked.append([Ranked((by.key(values[by.order or by.field]),), n, written)] if written else [])
+        return ranked
+
+    def _written(
+        self, by: Criterion, record: Sentence, doubts: Float, values: dict[str, Any]
+    ) -> InRank | tuple[Any, ...]:
+        """A row; or the sentence as it is, with `Doubt` in MISC of suspects, and comments behind its own.
+
+        It can stand anywhere in a file: without a byte order mark, and with an empty line behind it.
+        """
+        block = record.block
+        if not self.conllu:
+            log_prob = None if values["tree_logprob"] == -inf else values["tree_logprob"]
+            place = (block.file, block.line) if block else (record.place, None)
+            return (*(values | {"tree_logprob": log_prob}).values(), *(place if self.several else ()))
+        if block is None:
+            raise no_sentences()
+        fields = dict.fromkeys(("expected_errors", by.order or by.field, by.field))
+        shown = {name: values[name] for name in fields if values[name] is not None and isfinite(values[name])}
+        comments = [
+            f"# {name} = {probability(value, 6) if name == 'tree_prob' else f'{value:.6f}'}"
+            for name, value in shown.items()
+        ]
+        notes = {
+            word: f"{KEY}={probability(doubt)}" if doubt > self.threshold else ""
+            for word, doubt in enumerate(doubts.tolist(), 1)
+        }
+        data = block.with_notes(notes, comments, instead=frozenset({KEY.encode()}))
+        return InRank(block.chunk.header + data[block.start :].rstrip(b"\r\n") + 2 * block.newline.encode())
 
 
 def _heads(block: Block | None, n: int) -> Heads:
@@ -410,23 +398,3 @@ def _heads(block: Block | None, n: int) -> Heads:
 
 def _known(values: Float) -> list[float | None]:
     return [None if isnan(each) else each for each in values.tolist()]
-
-
-def _comments(values: dict[str, Any], by: Criterion) -> list[str]:
-    fields = dict.fromkeys(("expected_errors", by.order or by.field, by.field))
-    shown = {name: values[name] for name in fields if values[name] is not None and isfinite(values[name])}
-    texts = {name: probability(value, 6) if name == "tree_prob" else f"{value:.6f}" for name, value in shown.items()}
-    return [f"# {name} = {text}" for name, text in texts.items()]
-
-
-def with_doubts(block: Block, doubts: Float, threshold: float, comments: Sequence[str]) -> bytes:
-    """The sentence as it is, with `Doubt` in MISC of words of more than a threshold, and comments behind its own.
-
-    It can stand anywhere in a file: without a byte order mark, and with an empty line behind it.
-    """
-    notes = {
-        word: f"{KEY}={probability(doubt)}" if doubt > threshold else ""
-        for word, doubt in enumerate(doubts.tolist(), 1)
-    }
-    data = block.with_notes(notes, comments, instead=frozenset({KEY.encode()}))
-    return block.chunk.header + data[block.start :].rstrip(b"\r\n") + 2 * block.newline.encode()

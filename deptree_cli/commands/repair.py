@@ -126,7 +126,7 @@ def repair(
             items = scores.files[0].read(scores.how.layout, warn=run.warn, lead=lead)
         read = _counted(files, met(items, rules, possible_names), len(suspects) if suspects else None)
         aims = Aims(cost, worth, search.budget, search.relax)
-        work = Repair(habits, aims, asked, wanted, scores.how if scores else None, suspects is not None)
+        work = Repair(habits, aims, asked, wanted, scores.how if scores else None, suspects is not None, bool(told))
         repairs = Repairs(before, untaught=scores is None and not habits)
         job: Job[Sentence, Sentence] = Job("repair", Source(read, signature_fields=fields), run, out)
         code = job.write(work, folds=[repairs, *told, *([RelaxedSentences(run)] if search.relax else [])])
@@ -223,7 +223,10 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Repair:
-    """Repairs a sentence, if something is wrong with it; `counted`: its broken rules were counted before."""
+    """Repairs a sentence, if something is wrong with it.
+
+    `counted`: its broken rules were counted before; `told`: changes are told word by word.
+    """
 
     habits: Habits
     aims: Aims
@@ -231,6 +234,7 @@ class Repair:
     space: TreeSpace
     how: Interpretation | None
     counted: bool
+    told: bool
 
     def __call__(self, sentence: Sentence, _: None) -> Outcome:
         if self.how is None and sentence.companions.get(FINE):
@@ -267,12 +271,13 @@ class Repair:
         given_up = None if found.given_up is None else (block.place, tree.read.sent_id, found.given_up)
         numbers |= {"repaired": bool(changes), "reduced": reduced}
         numbers |= {"unsure": not found.certified, "invalid": given_up is not None}
-        return Outcome(data, Done(numbers, left_out, before), _rows(tree, changes) or None, given_up)
+        rows = _rows(tree, changes) if self.told and changes else None
+        return Outcome(data, Done(numbers, left_out, before), rows, given_up)
 
 
 def _rows(tree: AnnotatedTree, changes: Sequence[Change]) -> list[Row]:
     block, rows = tree.block, list[Row]()
-    forms = block.column("form") if changes else []
+    forms = block.column("form")
     for each in changes:
         heads, labels = (as_value(each.old_head), each.head), (as_value(each.old_label), each.label or None)
         rules = dict.fromkeys(broken.rule for broken in tree.broken if each.word in broken.words)

@@ -368,6 +368,8 @@ class Block:
         def noted(number: bytes, misc: bytes) -> bytes:
             if (addition := additions.get(number)) is None:
                 return misc
+            if misc == b"_":
+                return addition or misc
             gone = instead | keys_of(addition) if addition else instead
             entries = [entry for entry in misc.split(b"|") if entry.partition(b"=")[0] not in gone]
             if not addition and len(entries) > misc.count(b"|"):  # nothing went
