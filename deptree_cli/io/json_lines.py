@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any
 
@@ -90,24 +90,3 @@ def sent_id_of(value: dict[str, Any], place: str) -> str | None:
     except UnicodeEncodeError:  # half of a surrogate pair, which no output could hold
         raise DeptreeError(f"the field sent_id is {text!r}, which is not text", "Repair it", place=place) from None
     return text
-
-
-class Pieces:
-    """Bytes in pieces: a result that is long is never in memory as a whole, unless it leaves its process.
-
-    Args:
-        make: makes the pieces, anew whenever they are asked for.
-    """
-
-    def __init__(self, make: Callable[[], Iterable[bytes]]) -> None:
-        self._make = make
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._make())
-
-    def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
-        return bytes, (b"".join(self),)
-
-
-def pieces_of(data: bytes | Pieces) -> Iterable[bytes]:
-    return [data] if isinstance(data, bytes) else data

@@ -99,14 +99,7 @@ _TEN, _NAMED = CONLLU_SUFFIXES[:2]
 
 
 class FileColumns:
-    """What sentences on their way into one file say of their columns; each of CoNLL-U Plus does.
-
-    Args:
-        path: the file, None for standard output.
-
-    Attributes:
-        names: its columns, in small letters.
-    """
+    """What sentences on their way into one file say of their columns, `names`; each of CoNLL-U Plus does."""
 
     def __init__(self, path: str | None) -> None:
         self._path, self._suffix = path or "", suffix_of(path)
@@ -136,14 +129,10 @@ class FileColumns:
 
 
 def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: tuple[str, ...]) -> DeptreeError:
-    """Build the error of a line.
+    """Build the error of a line by what `scan` found wrong with it.
 
-    Args:
-        wrong: what is wrong with it, as `scan` found: `BAD_COLUMNS`, ...
-        text: the wrong text.
-        n: how many words come before; where a HEAD is wrong, how many there are.
-        width: how many columns the line has.
-        columns: those that it should have.
+    `text` is the wrong text, n how many words come before (where a HEAD is wrong: there are), `width` how many columns
+    the line has, and `columns` are those that it should have.
     """
     if wrong == BAD_COLUMNS:
         repair = "Repair the line; an empty line ends a sentence"
@@ -186,13 +175,9 @@ def no_sentences() -> DeptreeError:
 
 # Comments `# key = ...`; and where the file says what made it.
 COMMENTS = frozenset(
-    {
-        *(b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"),
-        *(b"trees_mass", b"trees_complete"),
-        *(b"certified", b"gap", b"relaxed", b"relaxed_fewest", b"acceptance", b"repaired"),
-        *(b"expected_errors", b"least_margin", b"disagreement"),
-        *(b"derivation_logprob", b"effective_size", b"particles"),
-    }
+    b"tree_logprob tree_prob tree_count label_logprob entropy trees_mass trees_complete certified gap relaxed "
+    b"relaxed_fewest acceptance repaired expected_errors least_margin disagreement derivation_logprob effective_size "
+    b"particles".split()
 )
 COMMENT_PREFIX = b"swor_"
 GENERATOR = b"generator"
@@ -201,12 +186,7 @@ _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 # Entries `Key=value` of MISC; what a word was before it was repaired, and what another annotation says of it.
 OLD_HEAD, OLD_DEPREL = "OldHead", "OldDeprel"
 OTHER_HEAD, OTHER_DEPREL = "OtherHead", "OtherDeprel"
-MISC = frozenset(
-    {
-        *(b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt", b"DoubtNote"),
-        *(b"OldHead", b"OldDeprel", b"OtherHead", b"OtherDeprel"),
-    }
-)
+MISC = frozenset(b"HeadProb LabelProb HeadSet Doubt DoubtNote OldHead OldDeprel OtherHead OtherDeprel".split())
 
 
 def key_of(comment: bytes) -> bytes:

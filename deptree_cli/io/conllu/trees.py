@@ -15,7 +15,7 @@ from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, smallest
 from deptree_cli.core.errors import printable
 from deptree_cli.io.conllu.style import USUAL as USUAL
 from deptree_cli.io.conllu.style import Style as Style
-from deptree_cli.io.json_lines import Pieces, dump
+from deptree_cli.io.json_lines import dump
 
 if TYPE_CHECKING:
     from deptree_cli.core.arc_factored import ArcFactored
@@ -129,18 +129,13 @@ class Trees:
     ranked: bool = True
     misc: Mapping[str, Float] = field(default_factory=dict)
 
-    def to_jsonl(self) -> bytes | Pieces:
+    def to_jsonl(self) -> bytes:
         """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, the notes."""
-        if len(self.heads) > BLOCK and not self.closing:
-            return Pieces(self._blocks)
-        data = b"".join(self._blocks())
+        data = b"".join(self._lines(slice(start, start + BLOCK)) for start in range(0, len(self.heads), BLOCK))
         closing = [
             b',"%b":%b' % (note.field.encode(), dump(note.values[0])[:-1]) for note in self.closing if note.field
         ]
         return b"".join([data.removesuffix(b"}\n"), *closing, b"}\n"]) if closing else data
-
-    def _blocks(self) -> Iterator[bytes]:
-        return (self._lines(slice(start, start + BLOCK)) for start in range(0, len(self.heads), BLOCK))
 
     def _lines(self, part: slice) -> bytes:
         heads = self.heads[part].astype(np.int32, copy=False)
@@ -216,13 +211,9 @@ def json_lines(
 ) -> Iterator[tuple[bytes, ...]]:
     """Yield the pieces of a line for each tree; no call of a JSON encoder for each, which costs more than drawing it.
 
-    Args:
-        sent_ids: of each tree, as `quoted`.
-        ranks: its number among those of its sentence; None where there is one only.
-        heads: of all trees, one after another.
-        sizes: (L,), the number of words of each tree.
-        notes: with a value for each tree.
-        named: the names of words beside their heads: all names, and their numbers.
+    `sent_ids` (as `quoted`), `ranks` (None where there is one tree of a sentence only), `sizes` (its number of words)
+    and the values of `notes` are of each tree; `heads` of all, one after another. `named`: what words have beside their
+    heads: all names, and their numbers.
     """
     pieces: list[Iterable[bytes]] = [repeat(b'{"sent_id":'), sent_ids]
     if ranks is not None:
@@ -260,7 +251,7 @@ class AsTrees:
     def trees(self) -> Trees:
         raise NotImplementedError
 
-    def to_jsonl(self) -> bytes | Pieces:
+    def to_jsonl(self) -> bytes:
         return self.trees().to_jsonl()
 
     def to_conllu(self, style: Style) -> Spliced:

@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, printable
 from deptree_cli.io.files.output import CONLLU_SUFFIXES, Output, until_the_end
-from deptree_cli.io.json_lines import Pieces, dump, pieces_of
+from deptree_cli.io.json_lines import dump
 
 if TYPE_CHECKING:
     from deptree_cli.io.conllu.splicing import Spliced
@@ -141,12 +141,7 @@ def _jsonl(path: str | None, page: Page) -> Iterator[Write]:
     with Output(path) as out:
         if page.header:
             out.write(dump({"signature": page.signature}))
-
-        def write(data: bytes | Pieces) -> None:
-            for piece in pieces_of(data):
-                out.write(piece)
-
-        yield write
+        yield out.write
 
 
 def rows_of(result: Any, _: Any = None) -> Iterable[Row]:
