@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -24,35 +24,7 @@ if TYPE_CHECKING:
     from deptree_cli.io.conllu.blocks import Block
     from deptree_cli.io.conllu.splicing import Deprels, Spliced
 
-Names = tuple[str, ...]
-
-
-def comma_lists(index: Integers, sizes: Int, names: Names) -> list[bytes]:
-    """The names of each line with commas between them; `index`: their numbers, `sizes` of them a line."""
-    from deptree_cli.kernels.text import write_lists  # loads kernels: when there is work
-
-    text, ends, longest = _table(names)
-    out, stops = np.empty(len(index) * (longest + 1), dtype=np.uint8), np.empty(len(sizes), dtype=np.int64)
-    used = write_lists(index, sizes, text, ends, out, stops)
-    found = out[:used].tobytes()
-    return [found[start:stop] for start, stop in pairwise([0, *stops.tolist()])]
-
-
-@lru_cache(64)
-def _table(names: Names) -> tuple[Array, Int, int]:
-    """The bytes of all names, where each ends, and how many the longest has."""
-    sizes = [len(name.encode()) for name in names]
-    return np.frombuffer("".join(names).encode(), dtype=np.uint8), np.cumsum(sizes), max(sizes)
-
-
-@lru_cache(1024)
-def numerals(most: int) -> Names:
-    return tuple(map(str, range(most + 1)))
-
-
 Value = int | float | bool | tuple[str, ...] | None
-
-_NOTHING: Mapping[str, Any] = {}
 
 # Trees whose lines are made at once.
 BLOCK = 4096
@@ -207,7 +179,7 @@ def json_lines(
     heads: Heads,
     sizes: Int,
     notes: Sequence[Note],
-    named: Mapping[str, tuple[tuple[str, ...], Heads]] = _NOTHING,
+    named: Mapping[str, tuple[tuple[str, ...], Heads]],
 ) -> Iterator[tuple[bytes, ...]]:
     """Yield the pieces of a line for each tree; no call of a JSON encoder for each, which costs more than drawing it.
 
@@ -218,11 +190,8 @@ def json_lines(
     pieces: list[Iterable[bytes]] = [repeat(b'{"sent_id":'), sent_ids]
     if ranks is not None:
         pieces += [repeat(b',"sample":'), map(b"%d".__mod__, ranks)]
-    lists = {"heads": comma_lists(heads, sizes, numerals(int(sizes.max(initial=0))))}
-    for name, (names, index) in named.items():
-        lists[name] = comma_lists(index.ravel(), sizes, _all_quoted(names))
-    for name, texts in lists.items():
-        pieces += [repeat(b',"%b":[' % name.encode()), texts, repeat(b"]")]
+    for name, (names, index) in {"heads": (int(sizes.max(initial=0)), heads), **named}.items():
+        pieces += [repeat(b',"%b":[' % name.encode()), comma_lists(index.ravel(), sizes, names), repeat(b"]")]
     for note in notes:
         if note.field:
             pieces += [repeat(b',"%b":' % note.field.encode()), each_json(note.values)]
@@ -234,9 +203,23 @@ def quoted(text: str) -> bytes:
     return json.encoder.encode_basestring(text).encode()
 
 
-@cache
-def _all_quoted(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(json.encoder.encode_basestring, names))
+def comma_lists(index: Integers, sizes: Int, names: tuple[str, ...] | int) -> list[bytes]:
+    """The names of each line in JSON, with commas between them; `index`: their numbers, `sizes` of them a line."""
+    from deptree_cli.kernels.text import write_lists  # loads kernels: when there is work
+
+    text, ends, longest = _table(names)
+    out, stops = np.empty(len(index) * (longest + 1), dtype=np.uint8), np.empty(len(sizes), dtype=np.int64)
+    used = write_lists(index, sizes, text, ends, out, stops)
+    found = out[:used].tobytes()
+    return [found[start:stop] for start, stop in pairwise([0, *stops.tolist()])]
+
+
+@lru_cache(1024)
+def _table(names: tuple[str, ...] | int) -> tuple[Array, Int, int]:
+    """The bytes of all names, or of the numbers up to one, where each ends, and how many the longest has."""
+    texts = list(map(quoted, names)) if isinstance(names, tuple) else [b"%d" % number for number in range(names + 1)]
+    sizes = [len(text) for text in texts]
+    return np.frombuffer(b"".join(texts), dtype=np.uint8), np.cumsum(sizes), max(sizes)
 
 
 def each_json(values: Sequence[Value]) -> list[bytes]:
@@ -286,9 +269,8 @@ class TreesOfMany:
         notes, misc = self.make_notes(), {key: np.split(each, ends) for key, each in self.make_misc().items()}
         found = []
         for at, given in enumerate(zip(self.sent_ids, self.blocks, self.heads, strict=True)):
-            own = [
-                Note(each.field, each.key, each.values[at * size : (at + 1) * size], each.template) for each in notes
-            ]
+            part = slice(at * size, (at + 1) * size)
+            own = [replace(note, values=note.values[part]) for note in notes]
             found.append(Trees(*given, own, ranked=self.ranked, misc={key: each[at] for key, each in misc.items()}))
         return found
 
@@ -297,7 +279,7 @@ class TreesOfMany:
         size, number = self.heads.size, len(self.sent_ids)
         sent_ids = chain.from_iterable(repeat(quoted(sent_id), size) for sent_id in self.sent_ids)
         ranks = list(range(1, size + 1)) * number if self.ranked else None
-        lines = json_lines(sent_ids, ranks, self.heads.heads, self.heads.lengths.repeat(size), self.make_notes())
+        lines = json_lines(sent_ids, ranks, self.heads.heads, self.heads.lengths.repeat(size), self.make_notes(), {})
         return [b"".join(chain.from_iterable(islice(lines, size))) for _ in range(number)]
 
 
