@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, groupby, zip_longest
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -203,46 +202,33 @@ def read_blocks_or_errors(
             yield error.at(sent_id=chunk.sent_id)
 
 
-@dataclass(eq=False)
 class Block:
-    """One sentence.
+    """One sentence: its bytes, and the number of their first line; `file` is what messages call the file.
+
+    With `any_heads` HEAD may be anything, for those who look at heads themselves: the number of no word, the word
+    itself, no number. Otherwise it is `_` or 0 to n.
 
     Attributes:
         columns: those of its rows, in order and in small letters: the ten of CoNLL-U, or what CoNLL-U Plus names.
-        chunk: its bytes, and the number of their first line.
-        file: what messages call the file.
-        any_heads: whether HEAD may be anything, for those who look at heads themselves: the number of no word, the
-            word itself, no number. Otherwise it is `_` or 0 to n.
-        sent_id: from the comment ``# sent_id = ...``, else empty.
-        n: the number of words with an integer id.
-        empty_nodes: the number of empty nodes.
-        id_span: where in the bytes the sent_id begins and ends, None if there is none.
+        sent_id: from the comment ``# sent_id = ...``, else empty; `id_span`: where it begins and ends in the bytes.
+        n, empty_nodes: the numbers of words with an integer id, and of empty nodes.
         template: the bytes, and the places in them where `splicing.py` writes trees.
 
     Raises:
         DeptreeError: other columns, ids that are not 1, 2, 3, ..., an empty FORM, a HEAD that is no word, no words.
     """
 
-    chunk: Chunk
-    file: str
-    any_heads: bool = False
-    columns: tuple[str, ...] = field(init=False)
-    sent_id: str = field(init=False)
-    n: int = field(init=False)
-    empty_nodes: int = field(init=False)
-    id_span: tuple[int, int] | None = field(init=False)
-    template: Template = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, chunk: Chunk, file: str, any_heads: bool = False) -> None:
         from deptree_cli.kernels.text import scan  # loaded when there is something to read
 
-        data, header = self.chunk.data, self.chunk.header
+        self.chunk, self.file, self.any_heads = chunk, file, any_heads
+        data, header = chunk.data, chunk.header
         start = (len(BOM) if data.startswith(BOM) else 0) + len(header)
-        layout = layout_of(header, self.file) if header else TEN
+        layout = layout_of(header, file) if header else TEN
         self.columns = layout.names
         rows = np.empty((data.count(b"\n") + 2, max(WORD_FACTS, len(self.columns) + 1)), dtype=np.int64)
         array = np.frombuffer(data, dtype=np.uint8)
-        wrong, *found = scan(array, start, rows, layout.places, self.any_heads)
+        wrong, *found = scan(array, start, rows, layout.places, any_heads)
         if wrong != FINE:
             raise self._problem(wrong, start, *found)
         self.start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,7 +102,6 @@ def with_trees(
     heads: NDArray[np.int32],
     sent_ids: Sequence[str],
     comments: Mapping[str, Sequence[str]] = _NOTHING,
-    closing: Mapping[str, str] = _NOTHING,
     deprels: Deprels | None = None,
     deps: str = "drop",
     entries: Sequence[str] = (),
@@ -115,8 +114,8 @@ def with_trees(
     Args:
         heads: (k, n), 0 = ROOT.
         sent_ids: k names, in place of the sentence's own or, where it has none, in front of its comments; empty: none.
-        comments: for each key k values of a comment ``# key = value`` behind the others; older ones of the key go.
-        closing: the same for the last tree only.
+        comments: for each key k values of a comment ``# key = value`` behind the others, an empty one is not written;
+            older ones of the key go.
         deprels: the labels. Without them a word whose HEAD is what it was keeps its DEPREL; another one is `dep`;
             `root` stands exactly where HEAD is 0.
         deps: `drop` DEPS and empty nodes beside a tree that is another one than the block's, or labelled otherwise;
@@ -129,12 +128,10 @@ def with_trees(
 
     newline = block.newline
     made_by = b"".join(each for each in block.comments if key_of(each) == GENERATOR) if len(heads) > 1 else b""
-    block = block.without({GENERATOR}) if made_by else block
-    if comments or closing:
-        block = block.without({key.encode() for key in (*comments, *closing)})
-    columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
-    notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else [""] * len(heads)
-    notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
+    if gone := {key.encode() for key in comments} | ({GENERATOR} if made_by else set()):
+        block = block.without(gone)
+    columns = [[f"# {key} = {text}{newline}" * bool(text) for text in texts] for key, texts in comments.items()]
+    notes = list(map("".join, zip(*columns, strict=True))) if comments else [""] * len(heads)
     ids = sent_ids if block.id_span else [f"# sent_id = {each}{newline}" * bool(each) for each in sent_ids]
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = packed(entries) if entries else _NO_ENTRIES

@@ -126,15 +126,16 @@ class Trees:
         if self.block is None:
             raise no_sentences()
         sent_ids = style.sent_ids(self.sent_id, len(self.heads))
-        closing = {note.key: note.texts[0] for note in self.closing if note.key and note.is_known}
         comments = {note.key: note.texts for note in self.notes if note.key and note.is_known}
+        others = [""] * (len(self.heads) - 1)
+        comments |= {note.key: others + note.texts for note in self.closing if note.key and note.is_known}
         block, mark = self.block.fresh(), b""
         if self.tags:
             mark = unused_mark(block.raw)
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
         labels, entries = self.deprels or self.given, entries_of(self.misc)
         heads = self.heads.astype(np.int32, copy=False)
-        found = with_trees(block, heads, sent_ids, comments, closing, labels, style.deps, entries)
+        found = with_trees(block, heads, sent_ids, comments, labels, style.deps, entries)
         if self.tags:
             tags = map(self.tags.names.__getitem__, self.tags.index.ravel().tolist())
             return found._replace(data=filled(found.data, mark, tags))

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
 from deptree_cli.core.rules import Bound, Choice, Together, Words
@@ -270,35 +271,22 @@ def read_constraints(names: Sequence[str]) -> Constraints | None:
     return Constraints(",".join(shown), joined(rules.values()), read_word_constraints(files), MISC in names)
 
 
-class RepairOptions(TypedDict, total=False):
-    """How `repaired` repairs.
-
-    rules: `ud` (usual), `tree` (one tree and nothing else), or a file of rules. scores: a distribution that says which
-    trees are probable; without it `like` does: how words attach in a treebank; without both near heads are the more
-    probable. costs: of another head and of another label; (1, 1). worth: how many nats of the scores a cost of 1 is
-    worth; without it changes come first, whatever scores say. space, single_root, projective: which trees, as of
-    `TreeDistribution`; usually those of the scores. budget: how many maximum trees the search may compute. relax: drop
-    the fewest rules if no tree satisfies all.
-    """
-
-    rules: str
-    scores: ArcFactored
-    like: Habits
-    costs: tuple[int, int]
-    worth: float
-    space: TreeSpace | str
-    single_root: bool | None
-    projective: bool | None
-    budget: int
-    relax: bool
-
-
 def repaired(
     heads: Sequence[int | None],
     labels: Sequence[str | None] | None = None,
     upos: Sequence[str | None] | None = None,
     feats: Sequence[Collection[str]] | None = None,
-    **options: Unpack[RepairOptions],
+    *,
+    rules: str = "ud",
+    scores: ArcFactored | None = None,
+    like: Habits | None = None,
+    costs: tuple[int, int] = (1, 1),
+    worth: float = math.inf,
+    space: TreeSpace | str | None = None,
+    single_root: bool | None = None,
+    projective: bool | None = None,
+    budget: int = BUDGET,
+    relax: bool = False,
 ) -> Repaired:
     """Return the valid tree with the fewest changes, of heads and of labels, and of several the most probable.
 
@@ -309,13 +297,20 @@ def repaired(
         heads: of words 1 to n, 0 for ROOT; None for a word that may have any. They need not be a tree.
         labels: of each word, None (or without the list) where it has none.
         upos, feats: parts of speech, and features ``Key=Value``, which rules ask for.
-        options: see `RepairOptions`.
+        rules: `ud`, `tree` (one tree and nothing else), or a file of rules.
+        scores: a distribution that says which trees are probable; without it `like` does.
+        like: how words attach in a treebank; without both near heads are the more probable.
+        costs: of another head and of another label.
+        worth: how many nats of the scores a cost of 1 is worth; without it changes come first, whatever scores say.
+        space, single_root, projective: which trees, as of `TreeDistribution`; usually those of the scores.
+        budget: how many maximum trees the search may compute.
+        relax: drop the fewest rules if no tree satisfies all.
 
     Raises:
         DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
     from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, nearest, ties
-    from deptree_cli.core.rule_search import BUDGET
+    from deptree_cli.core.spaces import tree_space
 
     n = len(heads)
 
@@ -328,19 +323,13 @@ def repaired(
     words = Words((), of_words("upos", upos, None), [frozenset(each) for each in of_words("feats", feats, ())])
     others = [*map(successors, known, words.upos)]
     given = Given([FREE if head is None else int(head) for head in heads], known, others)
-    scores = options.get("scores")
     if scores is not None and scores.n != given.n:
         problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"
         raise DeptreeError(problem, "Check that both are of the same sentence")
-    rules = read_rules(options.get("rules", "ud"))
-    asked = rules.labels if labels is not None else ()
-    names, wanted = ties(options.get("like") or Habits(), given, words.upos, scores, asked)
-    obeyed = SentenceConstraints(rules, words.knowing(rules.upos)).with_labels(names)
-    from deptree_cli.core.spaces import tree_space
-
-    space = tree_space(options.get("space"), options.get("single_root"), options.get("projective"))
-    if scores is not None and options.keys().isdisjoint(("space", "single_root", "projective")):
-        space = scores.space
-    costs, worth = Costs(*options.get("costs", (1, 1))), options.get("worth", math.inf)
-    aims = Aims(costs, worth, options.get("budget", BUDGET), options.get("relax", False))
-    return nearest(given, obeyed, wanted, space, aims)
+    ruleset = read_rules(rules)
+    asked = ruleset.labels if labels is not None else ()
+    names, wanted = ties(like or Habits(), given, words.upos, scores, asked)
+    obeyed = SentenceConstraints(ruleset, words.knowing(ruleset.upos)).with_labels(names)
+    is_named = any(each is not None for each in (space, single_root, projective))
+    trees = tree_space(space, single_root, projective) if scores is None or is_named else scores.space
+    return nearest(given, obeyed, wanted, trees, Aims(Costs(*costs), worth, budget, relax))

@@ -123,7 +123,7 @@ def test_names_and_comments() -> None:
 def test_copies_repeat_neither_bom_nor_end() -> None:
     data = BOM + b"\r\n# a\r\n1\ta\t_\t_\t_\t_\t_\t_\t_\t_"
     only = block(data)
-    both = with_trees(only, np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], {"c": ["1", "2"]}, {"e": "3"}).data
+    both = with_trees(only, np.zeros((2, 1), dtype=np.int32), ["x/1", "y/23"], {"c": ["1", "2"], "e": ["", "3"]}).data
     tree = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_"
     first = BOM + b"\r\n# sent_id = x/1\r\n# a\r\n# c = 1\r\n" + tree + b"\r\n\r\n"
     assert both == first + b"# sent_id = y/23\r\n# a\r\n# c = 2\r\n# e = 3\r\n" + tree
