@@ -184,12 +184,9 @@ class Counts(NamedTuple):
 
 @dataclass(eq=False)
 class Ranking(Fold[Counts]):
-    """Keeps what is ranked, with `top` only so many, and sums up what was read.
+    """Keeps what is ranked, with `top` only so many, and sums up what was read; without `by` words are ranked.
 
-    Attributes:
-        by: what sentences are ranked by; None: words are ranked.
-        most: of these, in their order, each that still fits into so many words.
-        shown: how many have a place where they are written, None: all.
+    Of these are written, in their order, the first that are `shown` (None: all), and fit into `most` words.
     """
 
     columns: Sequence[str]

@@ -188,14 +188,11 @@ def _learn(files: Sequence[Reread], asked: Asked, run: Run, before: BrokenRules)
 
 
 class Done(NamedTuple):
-    """What was done to a sentence.
+    """What was done to a sentence; `left_out` has no column in the file, `before` is None where it was counted before.
 
-    Attributes:
-        numbers: how many words have another head (`heads`), another label, a head or label where there was none
-            (`filled`), or lost arcs of DEPS (`reduced`); and 1 for what it is: `repaired`, `unsure` if a nearer tree is
-            possible, `invalid` if it breaks rules that were given up.
-        left_out: what has no column in the file.
-        before: None where it was counted before.
+    `numbers`: how many words have another head (`heads`), another label, a head or label where there was none
+    (`filled`), or lost arcs of DEPS (`reduced`); and 1 for what it is: `repaired`, `unsure` if a nearer tree may obey,
+    `invalid` if it breaks rules that were given up.
     """
 
     numbers: Mapping[str, int] = {}
@@ -307,9 +304,8 @@ class Repairs(Fold[Done]):
 
     def add(self, counts: Done) -> None:
         self._sentences += 1
-        if counts.numbers:
-            self._numbers.update(counts.numbers)
-            self._left_out |= dict.fromkeys(counts.left_out)
+        self._numbers.update(counts.numbers)
+        self._left_out |= dict.fromkeys(counts.left_out)
         if counts.before is not None:
             self._before.add(counts.before)
 

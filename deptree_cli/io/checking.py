@@ -11,14 +11,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.ruleset import NO_HEAD, Violation, wrong_tags
+from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of
 
 if TYPE_CHECKING:
-    from deptree_cli.core.ruleset import Violation
     from deptree_cli.core.spaces import TreeSpace
-    from deptree_cli.io.conllu.blocks import Block
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
 # So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
@@ -69,8 +69,6 @@ class AnnotatedTree:
     @cached_property
     def heads(self) -> Sequence[int]:
         """The heads of its words, `NO_HEAD` where there is none."""
-        from deptree_cli.core.ruleset import NO_HEAD  # when there is work
-
         return [NO_HEAD if head is None else head for head in self.block.heads]
 
     @cached_property
@@ -83,8 +81,6 @@ class AnnotatedTree:
 
     @cached_property
     def wrong_tags(self) -> list[Violation]:
-        from deptree_cli.core.ruleset import wrong_tags
-
         return wrong_tags(self.asked.rules, self.asked.words)
 
     @property
@@ -103,8 +99,6 @@ class AnnotatedTree:
     @property
     def asked_labels(self) -> set[str]:
         """The labels that annotators and rules name, one if these name patterns; none without a column for labels."""
-        from deptree_cli.io.conllu.blocks import UNLABELLED
-
         asked = self.asked.rules.asks_for if "deprel" in self.block.columns else ()
         return {*self.asked.named, *(self.asked.rules.labels or [UNLABELLED] if "label" in asked else [])}
 

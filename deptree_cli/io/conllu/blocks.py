@@ -64,14 +64,11 @@ SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re
 
 
 class Chunk(NamedTuple):
-    """The bytes of one sentence with the empty lines around it.
+    """The bytes of one sentence with the empty lines around it, and the number of their first line in the file.
 
-    Attributes:
-        data: the bytes. In CoNLL-U Plus those of every sentence begin with the file's first line, behind a byte order
-            mark: so each says which columns it has, wherever it goes; what writes them leaves the first one alone.
-        line: the number of their first line in the file; of such a first line that of the line before.
-        header: the first line of CoNLL-U Plus, ``# global.columns = ...``.
-        feats: whether some word of the file is known to have FEATS.
+    In CoNLL-U Plus those of every sentence begin with the file's first line, `header`, behind a byte order mark: each
+    says which columns it has, wherever it goes; what writes them leaves the first one alone. `line` is then that of the
+    line before the sentence. `feats`: whether some word of the file is known to have FEATS.
     """
 
     data: bytes
@@ -479,13 +476,7 @@ def tokens_of(block: Block) -> TokenList:
 
 
 class Region(NamedTuple):
-    """A stretch of words that a reader sees as one.
-
-    Attributes:
-        id: the numbers of its words, ``3`` or ``3-4``.
-        form: what is written there.
-        first, last: the numbers of its words.
-    """
+    """A stretch of words that a reader sees as one, ``3`` or ``3-4``: its first and last word, and what is written."""
 
     id: str
     form: str

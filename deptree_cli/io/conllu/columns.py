@@ -51,13 +51,8 @@ def header_for(names: tuple[str, ...], newline: str) -> bytes:
 
 
 class Layout(NamedTuple):
-    """The columns of a file's rows.
-
-    Attributes:
-        names: in order and in small letters.
-        places: what `scan` is told of them.
-        written: where `Template.words` has those that are written, in order.
-    """
+    """The columns of a file's rows: their names, in order and in small letters; their `places`, as `scan` is told them;
+    and where `Template.words` has those that are written, in order."""
 
     names: tuple[str, ...]
     places: Int

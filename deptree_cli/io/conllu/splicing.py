@@ -33,13 +33,8 @@ _NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, eq=False)
 class Deprels:
-    """The labels of k trees.
-
-    Attributes:
-        names: the names of labels.
-        index: (k, n) int32, the number of each word's name; -1 for a word without, which is treated as in `with_trees`
-            without labels.
-    """
+    """The labels of k trees: names, and the number of each word's name, (k, n) int32; of a word without one it is -1,
+    and the word is treated as in `with_trees` without labels."""
 
     names: tuple[str, ...]
     index: NDArray[np.int32]
@@ -65,14 +60,10 @@ class Packed(NamedTuple):
 
 
 class Spliced(NamedTuple):
-    """The trees of a sentence as CoNLL-U, and what became of the sentence's own annotation.
+    """The bytes of the trees of a sentence, and what became of the sentence's own annotation.
 
-    Attributes:
-        data: the bytes.
-        own_labels: how many labels are those that the sentence had, beside heads of these trees.
-        is_reduced: whether DEPS or empty nodes are missing beside one of the trees, because it is another one.
-        empty_nodes: how many of the sentence's are missing.
-        left_out: what has no column in the file: ``HeadProb (MISC)``, ``labels (DEPREL)``.
+    `own_labels` are those that it had, beside heads of these trees. If one of the trees `is_reduced`, DEPS or so many
+    empty nodes are missing beside it. `left_out` has no column in the file: ``HeadProb (MISC)``, ``labels (DEPREL)``.
     """
 
     data: bytes
@@ -193,12 +184,9 @@ _BAR = str.maketrans({"|": r"\p"})
 
 
 class Change(NamedTuple):
-    """A word that has another head or label than it was given.
+    """A word, from 1 on, that has another head or label than it was given; a label is empty where there is none.
 
-    Attributes:
-        word: from 1 on.
-        head, label: the new ones; a label is empty where there is none.
-        old_head, old_label: as they were written, of any text; of `NOTHING` where it was for us to choose.
+    The old ones are as they were written, of any text; of `NOTHING` where it was for us to choose.
     """
 
     word: int

@@ -60,13 +60,7 @@ class Note:
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """The parts of speech of k trees.
-
-    Attributes:
-        column: that of CoNLL-U, ``upos`` or ``xpos``.
-        names: the names of tags.
-        index: (k, n), the number of each word's name.
-    """
+    """The parts of speech of k trees, in ``upos`` or ``xpos``: names, and the number of each word's name, (k, n)."""
 
     column: str
     names: tuple[str, ...]
@@ -191,7 +185,8 @@ def json_lines(
     pieces: list[Iterable[bytes]] = [repeat(b'{"sent_id":'), sent_ids]
     if ranks is not None:
         pieces += [repeat(b',"sample":'), map(b"%d".__mod__, ranks)]
-    for name, (names, index) in {"heads": (int(sizes.max(initial=0)), heads), **named}.items():
+    most: tuple[str, ...] | int = int(sizes.max(initial=0))
+    for name, (names, index) in {"heads": (most, heads), **named}.items():
         pieces += [repeat(b',"%b":[' % name.encode()), comma_lists(index.ravel(), sizes, names), repeat(b"]")]
     for note in notes:
         if note.field:
@@ -244,14 +239,10 @@ class AsTrees:
 
 @dataclass(frozen=True, eq=False)
 class TreesOfMany:
-    """K trees of each of some sentences, whose lines of JSON are made at once.
+    """K trees of each of some sentences, as of `Trees`; their lines of JSON are made at once.
 
-    Attributes:
-        sent_ids, blocks: of the sentences, as of `Trees`.
-        heads: their trees.
-        make_notes: makes the notes on trees, with a value for each tree of all sentences.
-        ranked: as of `Trees`.
-        make_misc: makes the probabilities of words, as of `Trees`, one after another.
+    `make_notes` makes the notes on trees, with a value for each tree of all sentences; `make_misc` the probabilities of
+    words, one after another.
     """
 
     sent_ids: Sequence[str]

@@ -162,14 +162,7 @@ def _of_row(line: str, sent_id: str, row: Sequence[str], place: str) -> WordCons
 
 @dataclass(frozen=True)
 class Constraints:
-    """Rules that trees must obey.
-
-    Attributes:
-        name: what signatures call it.
-        rules: of all sentences.
-        of_words: what files ask for, by sent_id.
-        in_misc: whether MISC asks for something.
-    """
+    """Rules of all sentences, what files ask for by sent_id, and whether MISC asks too; `name` is for signatures."""
 
     name: str
     rules: Ruleset
