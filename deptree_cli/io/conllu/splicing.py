@@ -48,15 +48,8 @@ class Deprels:
         return cls(names, np.tile(np.array(row, dtype=np.int32), (trees, 1))) if names else None
 
 
-class Packed(NamedTuple):
-    """Pieces laid end to end, and where each begins and the last ends."""
-
-    pool: NDArray[np.uint8]
-    cuts: NDArray[np.int64]
-
-    @property
-    def size(self) -> int:
-        return int(self.cuts[-1] - self.cuts[0]) + len(self.cuts)
+# Pieces laid end to end, and where each begins and the last ends.
+Packed = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 class Spliced(NamedTuple):
@@ -135,8 +128,8 @@ def with_trees(
     gap = np.frombuffer(newline.encode() * (2 - block.raw.endswith(b"\n", 0, places.rows_end)), dtype=np.uint8)
     # An arc that stays may be written into DEPS once more, so its bytes count twice.
     size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + longest)
-    out = np.empty(ids_and_notes.size + more.size + len(heads) * size, dtype=np.uint8)
-    pieces, number = (tuple(ids_and_notes), tuple(more)), DEPS.index(deps)
+    out = np.empty(sum(map(len, (*ids_and_notes, *more))) + len(heads) * size, dtype=np.uint8)
+    pieces, number = (ids_and_notes, more), DEPS.index(deps)
     written, own_labels, reduced = splice(tuple(places), id_span, *pieces, heads, labels, names, number, gap, out)
     left_out = _left_out(block, deprels, number, more) if block.chunk.header else ()
     data = out[:written].tobytes()
@@ -149,9 +142,9 @@ def _left_out(block: Block, deprels: Deprels | None, deps: int, entries: Packed)
     """What has no column in the file; entries of MISC by their keys, which all words have."""
     lacking = ["labels (DEPREL)"] * bool(deprels and "deprel" not in block.columns)
     lacking += ["arcs (DEPS)"] * (deps == BASIC and "deps" not in block.columns)
-    if len(entries.cuts) > 1 and "misc" not in block.columns:
-        first, end = entries.cuts[:2].tolist()
-        lacking += [f"{key} (MISC)" for key in keys_in([entries.pool[first:end].tobytes()])]
+    pool, cuts = entries
+    if len(cuts) > 1 and "misc" not in block.columns:
+        lacking += [f"{key} (MISC)" for key in keys_in([pool[: cuts[1]].tobytes()])]
     return tuple(lacking)
 
 
@@ -159,16 +152,16 @@ def packed(texts: Sequence[str]) -> Packed:
     whole = "".join(texts)
     pool = whole.encode()
     sizes = map(len, texts) if len(pool) == len(whole) else (len(text.encode()) for text in texts)
-    return Packed(np.frombuffer(pool, dtype=np.uint8), np.array([0, *accumulate(sizes)], dtype=np.int64))
+    return np.frombuffer(pool, dtype=np.uint8), np.array([0, *accumulate(sizes)], dtype=np.int64)
 
 
 @cache
-def _names(names: tuple[str, ...]) -> tuple[tuple[NDArray[np.uint8], NDArray[np.int64]], int]:
+def _names(names: tuple[str, ...]) -> tuple[Packed, int]:
     """The names of labels behind those for words without a label, and the length of the longest."""
     from deptree_cli.io.conllu.blocks import UNLABELLED
 
     found = packed(["root", UNLABELLED, *names])
-    return (found.pool, found.cuts), int(np.diff(found.cuts).max())
+    return found, int(np.diff(found[1]).max())
 
 
 _NO_ENTRIES = packed(())
