@@ -124,7 +124,8 @@ def repair(
         if scores is not None:
             lead = Side(items, "sentences", ", ".join(each.place for each in files))
             items = scores.files[0].read(scores.how.layout, warn=run.warn, lead=lead)
-        read = _counted(files, met(items, rules, possible_names), len(suspects) if suspects else None)
+        total, share = len(suspects) if suspects else None, share_of([each.path for each in files])
+        read = Counted(met(items, rules, possible_names), lambda: total, share)
         aims = Aims(cost, worth, search.budget, search.relax)
         work = Repair(habits, aims, asked, wanted, scores.how if scores else None, suspects is not None, bool(told))
         repairs = Repairs(before, untaught=scores is None and not habits)
@@ -143,10 +144,6 @@ def _read(files: Sequence[Reread], asked: Asked, suspects: Sequence[int] | None)
                 if suspects is not None and isinstance(sentence, Sentence):
                     sentence.companions[FINE] = not suspects[sentence.number - 1]
                 yield sentence
-
-
-def _counted(files: Sequence[Reread], items: Iterator[Any], total: int | None = None, note: str = "") -> Counted[Any]:
-    return Counted(items, lambda: total, share_of([each.path for each in files]), note=lambda: note)
 
 
 class Looked(NamedTuple):
@@ -176,7 +173,8 @@ def _learn(files: Sequence[Reread], asked: Asked, run: Run, before: BrokenRules)
     """How words attach in the valid sentences; and of each sentence whether there is something to repair."""
     habits, suspects, skips = Habits(), bytearray(), run.messages.skips
     read = (each for each in _read(files, asked, None) if not (skips and isinstance(each, DeptreeError)))
-    source = Source[Any, Any](_counted(files, read, note="looked at"))
+    share = share_of([each.path for each in files])
+    source = Source[Any, Any](Counted(read, share=share, note=lambda: "looked at"))
     results: Iterator[Looked] = Pipeline(source, replace(run, shard=(1, 1))).map(partial(look, asked, skips))
     for looked in results:
         suspects += bytes(looked.number - 1 - len(suspects))  # of those that are malformed

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.ruleset import NO_HEAD, Violation, wrong_tags
-from deptree_cli.io.conllu.blocks import UNLABELLED, Block
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.columns import UNLABELLED
 from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of

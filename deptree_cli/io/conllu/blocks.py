@@ -20,6 +20,7 @@ from deptree_cli.io.conllu.columns import (
     MISC,
     TEN,
     UNKNOWN,
+    UNLABELLED,
     decoded,
     header_of,
     is_note,
@@ -180,9 +181,6 @@ def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int
 
 # What `Block.heads` has for a HEAD that is not a number, if any heads are read.
 NO_WORD = -1
-
-# What stands where no label is known.
-UNLABELLED = "dep"
 
 
 def read_blocks_or_errors(

@@ -30,8 +30,8 @@ from deptree_cli.kernels.columns import (
 # Those of CoNLL-U, as we call them.
 COLUMNS: tuple[str, ...] = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
-# In the place of a value of a column that a file does not have.
-UNKNOWN = "_"
+# In the place of a value of a column that a file does not have, and where no label is known.
+UNKNOWN, UNLABELLED = "_", "dep"
 
 BOM = b"\xef\xbb\xbf"
 

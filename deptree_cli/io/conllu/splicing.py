@@ -15,6 +15,7 @@ from deptree_cli.io.conllu.columns import (
     GENERATOR,
     OLD_DEPREL,
     OLD_HEAD,
+    UNLABELLED,
     decoded,
     is_signature,
     key_of,
@@ -158,8 +159,6 @@ def packed(texts: Sequence[str]) -> Packed:
 @cache
 def _names(names: tuple[str, ...]) -> tuple[Packed, int]:
     """The names of labels behind those for words without a label, and the length of the longest."""
-    from deptree_cli.io.conllu.blocks import UNLABELLED
-
     found = packed(["root", UNLABELLED, *names])
     return found, int(np.diff(found[1]).max())
 
