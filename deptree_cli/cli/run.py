@@ -28,7 +28,7 @@ from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import TREE, foresee, is_decided, once_more
 
 if TYPE_CHECKING:
-    from deptree_cli.io.conllu.style import Style
+    from deptree_cli.io.conllu import Style
 
 
 Read = TypeVar("Read")

@@ -20,7 +20,7 @@ from deptree_cli.cli.help import WRITING
 from deptree_cli.cli.options import Bundle, Opt, Use, check_effect, flag, writing
 from deptree_cli.cli.terminal import Table, drawn
 from deptree_cli.core.errors import one_of
-from deptree_cli.io.conllu.style import DEPS, USUAL, Style
+from deptree_cli.io.conllu import DEPS, USUAL, Style
 from deptree_cli.io.encoders import encoder_of, encoders
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Write, rows_of
 from deptree_cli.io.files.output import Output, suffix_of

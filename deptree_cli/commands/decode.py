@@ -31,7 +31,7 @@ from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
-    from deptree_cli.io.conllu.style import Style
+    from deptree_cli.io.conllu import Style
     from deptree_cli.io.scores.batches import ScoredBatch
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deptree_cli.io.conllu import DEPS
 from deptree_cli.io.conllu.columns import (
     GENERATOR,
     OLD_DEPREL,
@@ -22,7 +23,6 @@ from deptree_cli.io.conllu.columns import (
     keys_in,
     no_column,
 )
-from deptree_cli.io.conllu.style import DEPS
 from deptree_cli.kernels.columns import BASIC
 
 if TYPE_CHECKING:

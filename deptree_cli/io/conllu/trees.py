@@ -13,8 +13,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, smallest
 from deptree_cli.core.errors import printable
-from deptree_cli.io.conllu.style import USUAL as USUAL
-from deptree_cli.io.conllu.style import Style as Style
+from deptree_cli.io.conllu import USUAL as USUAL
+from deptree_cli.io.conllu import Style as Style
 from deptree_cli.io.json_lines import dump
 
 if TYPE_CHECKING:
