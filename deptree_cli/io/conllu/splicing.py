@@ -129,7 +129,9 @@ def with_trees(
     gap = np.frombuffer(newline.encode() * (2 - block.raw.endswith(b"\n", 0, places.rows_end)), dtype=np.uint8)
     # An arc that stays may be written into DEPS once more, so its bytes count twice.
     size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + longest)
-    out = np.empty(sum(map(len, (*ids_and_notes, *more))) + len(heads) * size, dtype=np.uint8)
+    out = np.empty(
+        sum(len(pool) + len(cuts) for pool, cuts in (ids_and_notes, more)) + len(heads) * size, dtype=np.uint8
+    )
     pieces, number = (ids_and_notes, more), DEPS.index(deps)
     written, own_labels, reduced = splice(tuple(places), id_span, *pieces, heads, labels, names, number, gap, out)
     left_out = _left_out(block, deprels, number, more) if block.chunk.header else ()
