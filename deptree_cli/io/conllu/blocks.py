@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from functools import cached_property
-from itertools import compress, groupby, zip_longest
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
@@ -435,23 +435,15 @@ def columns_of(blocks: Sequence[Block], *names: str) -> list[list[bytes]]:
     found: list[list[bytes]] = [[] for _ in names]
     for columns, alike in groupby(blocks, lambda block: block.columns):
         together = list(alike)
-        rows = list(_rows(together))
+        data = b"\n".join(block.raw[block.template.rows_start : block.template.rows_end] for block in together)
+        lines = data.replace(b"\r\n", b"\n").split(b"\n")
+        rows = [line.rstrip(b"\r").split(b"\t") for line in lines if line]
+        if len(rows) > sum(block.n for block in together):  # multiword tokens and empty nodes are no words
+            rows = [row for row in rows if row[0].isdigit()]
         for name, cells in zip(names, found, strict=True):
-            if name in columns:
-                place = columns.index(name)
-                cells += [row[place] for row in rows]
-            else:
-                cells += [UNKNOWN.encode()] * len(rows)
+            place = columns.index(name) if name in columns else None
+            cells += [UNKNOWN.encode()] * len(rows) if place is None else [row[place] for row in rows]
     return found
-
-
-def _rows(blocks: Sequence[Block]) -> Iterator[list[bytes]]:
-    """The rows of all words, cut into columns; those of multiword tokens and empty nodes are none."""
-    data = b"\n".join(block.raw[block.template.rows_start : block.template.rows_end] for block in blocks)
-    lines = data.replace(b"\r\n", b"\n").split(b"\n")
-    rows = [line.rstrip(b"\r").split(b"\t") for line in lines if line]
-    words = sum(block.n for block in blocks)
-    return iter(rows) if len(rows) == words else compress(rows, (row[0].isdigit() for row in rows))
 
 
 def numbered(cells: Sequence[bytes]) -> tuple[list[bytes], Int]:
@@ -508,8 +500,7 @@ def wrong_tokens(block: Block) -> list[tuple[str, str, int, int, bytes]]:
 
 def error_of_tokens(block: Block) -> DeptreeError | None:
     """What is wrong with the first of them; None if there are none."""
-    found = wrong_tokens(block)
-    if not found:
+    if not (found := wrong_tokens(block)):
         return None
     _, what, first, last, _ = found[0]
     problem, remedy = f"the multiword token {first}-{last} {what}", "Correct the ids of multiword tokens"
@@ -517,8 +508,8 @@ def error_of_tokens(block: Block) -> DeptreeError | None:
 
 
 def words_of(block: Block) -> list[Region]:
-    cells = (each for each in block.cells("id", "form") if each[0].isdigit())
-    return [Region(str(word), _text(form, block), word, word) for word, (_, form) in enumerate(cells, 1)]
+    forms = enumerate(columns_of([block], "form")[0], 1)
+    return [Region(str(word), _text(form, block), word, word) for word, form in forms]
 
 
 def surface_tokens(block: Block) -> list[Region]:
@@ -531,8 +522,7 @@ def between_spaces(block: Block) -> list[Region]:
 
     As UD has it, the line of a multiword token says whether a space follows; the lines of its words say nothing.
     """
-    found: list[Region] = []
-    joined = False
+    found, joined = list[Region](), False
     for token, misc in _tokens(block):
         if joined:
             one = found.pop()
