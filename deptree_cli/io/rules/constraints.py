@@ -198,10 +198,8 @@ class SentenceConstraints:
 
     @property
     def named(self) -> set[str]:
-        return {label for each in self.given if each.key in (DEPREL_IN, DEPREL_NOT) for label in each.values} - {
-            "",
-            "_",
-        }
+        asked = (each.values for each in self.given if each.key in (DEPREL_IN, DEPREL_NOT))
+        return set(chain(*asked)) - {"", "_"}
 
     def names(self, labels: Iterable[str]) -> Names:
         """The names that its words have, `labels` among them."""
