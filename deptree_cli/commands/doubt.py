@@ -311,8 +311,25 @@ class Doubt:
             if block and FINE in block.raw:
                 notes = [misc.split(b"|") for number, misc in block.cells("id", "misc") if number.isdigit()]
                 row[[FINE in (each.partition(b":")[0] for each in some) for some in notes]] = np.nan
-        if self.by:
-            ranked = self._sentences(self.by, records, heads, marginals, doubts, entropies(), log_probs)
+        if by := self.by:
+            whole, ranked = (heads >= 0).all(axis=1), list[list[Ranked]]()
+            of_trees = _known(np.where(whole, log_probs() if whole.any() else np.nan, np.nan))
+            values = {
+                "sent_id": [each.sent_id for each in records],
+                "n": [n] * len(records),
+                "suspects": (doubts > self.threshold).sum(axis=1).tolist(),
+                "expected_errors": _known(expected_errors(doubts)),
+                "entropy": entropies().tolist(),
+                "least_margin": _known(least_margin(marginals, heads)),
+                "tree_prob": [None if each is None else exp(each) for each in of_trees],
+                "tree_logprob": of_trees,
+                "disagreement": disagreement(marginals).tolist(),
+            }
+            for record, of_words, found in zip(records, doubts, zip(*values.values(), strict=True), strict=True):
+                fields = dict(zip(values, found, strict=True))
+                ranked.append([])
+                if (key := fields[by.order or by.field]) is not None:  # else it needs heads that are not annotated
+                    ranked[-1].append(Ranked((by.key(key),), n, self._written(by, record, of_words, fields)))
         else:
             cells = (each.tolist() for each in (doubts, probs, heads, arcs.probs, arcs.best, arcs.best_probs))
             ranked = [self._words(each, [*rows, more]) for each, *rows in zip(records, *cells, strict=True)]
@@ -328,37 +345,6 @@ class Doubt:
             if not isnan(doubt):
                 place = (block.file, block.line_of(word)) if self.several else ()
                 ranked.append(Ranked((prob, -doubt), 1, (record.sent_id, word, form, *cells, *of_label, *place)))
-        return ranked
-
-    def _sentences(
-        self,
-        by: Criterion,
-        records: Sequence[Sentence],
-        heads: Heads,
-        marginals: Float,
-        doubts: Float,
-        entropies: Float,
-        log_probs: Callable[[], Float],
-    ) -> list[list[Ranked]]:
-        """Each sentence, unless what it is ranked by needs heads that it does not have."""
-        whole, n = (heads >= 0).all(axis=1), heads.shape[1]
-        of_trees = _known(np.where(whole, log_probs() if whole.any() else np.nan, np.nan))
-        columns = {
-            "sent_id": [each.sent_id for each in records],
-            "n": [n] * len(records),
-            "suspects": (doubts > self.threshold).sum(axis=1).tolist(),
-            "expected_errors": _known(expected_errors(doubts)),
-            "entropy": entropies.tolist(),
-            "least_margin": _known(least_margin(marginals, heads)),
-            "tree_prob": [None if each is None else exp(each) for each in of_trees],
-            "tree_logprob": of_trees,
-            "disagreement": disagreement(marginals).tolist(),
-        }
-        ranked = list[list[Ranked]]()
-        for record, own, row in zip(records, doubts, zip(*columns.values(), strict=True), strict=True):
-            values = dict(zip(columns, row, strict=True))
-            written = self._written(by, record, own, values) if values[by.field] is not None else None
-            ranked.append([Ranked((by.key(values[by.order or by.field]),), n, written)] if written else [])
         return ranked
 
     def _written(
