@@ -239,19 +239,14 @@ def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str])
     lines = {key.encode(): f"# {key} = {value}{block.newline}".encode() for key, value in comments.items()}
     own = [lines.pop(key_of(each), each) for each in changed.comments]  # in the place of those of their keys
     raw, places = changed.raw, changed.template
-    return (
-        b"".join([raw[: places.comments], *made_by, *own, *lines.values(), raw[places.rows_start :]]),
-        reduced,
-        left_out,
-    )
+    data = b"".join([raw[: places.comments], *made_by, *own, *lines.values(), raw[places.rows_start :]])
+    return data, reduced, left_out
 
 
 def _with_arcs(block: Block, changes: Sequence[Change]) -> tuple[Block, int]:
     """The sentence with the heads, labels and DEPS of changes, and how many words lost arcs of DEPS."""
-    heads, labels = block.column("head"), block.column("deprel")
-    deps = {
-        number.decode(): decoded(arcs, block.place) for number, arcs in block.cells("id", "deps") if b"-" not in number
-    }
+    heads, labels, cells = block.column("head"), block.column("deprel"), block.cells("id", "deps")
+    deps = {number.decode(): decoded(arcs, block.place) for number, arcs in cells if b"-" not in number}
     before = dict(deps)
     for each in changes:
         heads[each.word - 1], labels[each.word - 1] = str(each.head), each.label or "_"

@@ -275,7 +275,7 @@ class TreesOfMany:
         return [b"".join(chain.from_iterable(islice(lines, size))) for _ in range(number)]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class TreesOfOne(AsTrees):
     of: TreesOfMany
     number: int
