@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
 
+# Larger ones are read as floats.
+INTEGERS = st.integers(-(1 << 63), (1 << 64) - 1)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=9,
 )
@@ -31,6 +33,7 @@ def test_what_is_written_is_read(rows: list[dict[str, object]]) -> None:
 
 def test_lines_are_compact_and_in_utf8() -> None:
     assert dump({"a": [1, 0.5], "š": None}) == '{"a":[1,0.5],"š":null}\n'.encode()
+    assert dump({"a": 1 << 70}) == b'{"a":1180591620717411303424}\n'
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
