@@ -33,7 +33,7 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.columns import no_sentences
+from deptree_cli.io.conllu.columns import entries_of, no_sentences
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.encoders import ARRAYS, SCORES
@@ -184,10 +184,9 @@ class Mixed:
     def to_conllu(self, style: Style) -> Spliced:
         labels = self.labels
         deprels = Deprels(tuple(labels), np.arange(len(labels), dtype=np.int32)[None]) if labels else None
-        misc = {"HeadProb": self.support[None]}
-        return Trees(
-            self.read.sent_id, self.read.block, self.heads[None], [], deprels=deprels, ranked=False, misc=misc
-        ).to_conllu(style)
+        of_sentence = self.read.sent_id, self.read.block, self.heads[None], []
+        entries = entries_of({"HeadProb": self.support[None]})
+        return Trees(*of_sentence, deprels=deprels, ranked=False, entries=entries).to_conllu(style)
 
     def arrays(self) -> list[tuple[str, Float, str]]:
         name, errors = self.read.sent_id, self.mixture.standard_errors

@@ -24,7 +24,7 @@ from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.core.errors import counted
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.core.rule_search import GivenUp
-from deptree_cli.io.conllu.columns import probability
+from deptree_cli.io.conllu.columns import entries_of, probability
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, TreesOfMany, label_notes, log_prob_note, relaxed_notes
 from deptree_cli.io.encoders import ARRAYS
@@ -146,7 +146,7 @@ class Decoded(AsTrees):
         if labels and self.labels is not None:
             given_arc = np.exp(labels.log_probs[self.heads, np.arange(1, self.heads.shape[1] + 1), self.labels])
             misc["LabelProb"] = self.probs * given_arc
-        return replace(self.trees(), misc=misc).to_conllu(style)
+        return replace(self.trees(), entries=entries_of(misc)).to_conllu(style)
 
 
 def probability_notes(log_probs: Float, entropies: Sequence[float], others: Iterable[Note] = ()) -> list[Note]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, islice, pairwise, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ BLOCK = 4096
 YES_NO = {True: "yes", False: "no"}
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """Something to tell about each tree, or about the last one on behalf of all.
 
     Attributes:
@@ -67,7 +66,7 @@ class Tags:
     index: Heads
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen, which costs a microsecond a sentence
 class Trees:
     """A sentence's trees.
 
@@ -81,7 +80,7 @@ class Trees:
         tags: parts of speech, if they differ from those of the sentence.
         given: labels that some words were given, for CoNLL-U where there are no others.
         ranked: whether they are one after another, and not the one tree.
-        misc: probabilities of each tree's words, (k, n), by their keys in MISC of CoNLL-U.
+        entries: what MISC of CoNLL-U has of each tree's words, as of `with_trees`.
     """
 
     sent_id: str
@@ -93,7 +92,7 @@ class Trees:
     tags: Tags | None = None
     given: Deprels | None = None
     ranked: bool = True
-    misc: Mapping[str, Float] = field(default_factory=dict)
+    entries: Sequence[str] = ()
 
     def to_jsonl(self) -> bytes:
         """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, the notes."""
@@ -107,14 +106,14 @@ class Trees:
         heads = self.heads[part].astype(np.int32, copy=False)
         size, n = heads.shape
         ranks = range(part.start + 1, part.start + 1 + size) if self.ranked else None
-        notes = [replace(note, values=note.values[part]) for note in self.notes]
+        notes = [note._replace(values=note.values[part]) for note in self.notes]
         beside = {"deprels": self.deprels, "tags": self.tags}
         named = {name: (each.names, each.index[part]) for name, each in beside.items() if each}
         lines = json_lines(repeat(quoted(self.sent_id)), ranks, heads.ravel(), np.full(size, n), notes, named)
         return b"".join(chain.from_iterable(lines))
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
-        from deptree_cli.io.conllu.columns import entries_of, filled, no_sentences, unused_mark
+        from deptree_cli.io.conllu.columns import filled, no_sentences, unused_mark
         from deptree_cli.io.conllu.splicing import with_trees
 
         if self.block is None:
@@ -127,9 +126,8 @@ class Trees:
         if self.tags:
             mark = unused_mark(block.raw)
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
-        labels, entries = self.deprels or self.given, entries_of(self.misc)
-        heads = self.heads.astype(np.int32, copy=False)
-        found = with_trees(block, heads, sent_ids, comments, labels, style.deps, entries)
+        labels, heads = self.deprels or self.given, self.heads.astype(np.int32, copy=False)
+        found = with_trees(block, heads, sent_ids, comments, labels, style.deps, self.entries)
         if self.tags:
             tags = map(self.tags.names.__getitem__, self.tags.index.ravel().tolist())
             return found._replace(data=filled(found.data, mark, tags))
@@ -257,13 +255,14 @@ class TreesOfMany:
 
     @cached_property
     def trees(self) -> list[Trees]:
-        size, ends = self.heads.size, self.heads.starts[1:]
-        notes, misc = self.make_notes(), {key: np.split(each, ends) for key, each in self.make_misc().items()}
-        found = []
-        for at, given in enumerate(zip(self.sent_ids, self.blocks, self.heads, strict=True)):
-            part = slice(at * size, (at + 1) * size)
-            own = [replace(note, values=note.values[part]) for note in notes]
-            found.append(Trees(*given, own, ranked=self.ranked, misc={key: each[at] for key, each in misc.items()}))
+        from deptree_cli.io.conllu.columns import entries_of
+
+        size, found, start = self.heads.size, list[Trees](), 0
+        notes, entries = self.make_notes(), entries_of(self.make_misc())
+        for at, (sent_id, block, heads) in enumerate(zip(self.sent_ids, self.blocks, self.heads, strict=True)):
+            part, words = slice(at * size, (at + 1) * size), slice(start, start := start + heads.size)
+            own = [Note(field, key, values[part], template) for field, key, values, template in notes]
+            found.append(Trees(sent_id, block, heads, own, ranked=self.ranked, entries=entries[words]))
         return found
 
     @cached_property

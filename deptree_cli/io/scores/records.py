@@ -271,7 +271,7 @@ class ScoredSentence(SentenceAsRead):
         """Return `Trees` for a writer, from (k, n) heads and, if known, (k, n) numbers of labels.
 
         Args:
-            others: closing, ranked, misc, as of `Trees`.
+            others: closing, ranked, as of `Trees`.
         """
         from deptree_cli.io.conllu.trees import Trees, deprels_of
 
