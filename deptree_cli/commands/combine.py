@@ -184,7 +184,7 @@ class Mixed:
     def to_conllu(self, style: Style) -> Spliced:
         labels = self.labels
         deprels = Deprels(tuple(labels), np.arange(len(labels), dtype=np.int32)[None]) if labels else None
-        of_sentence = self.read.sent_id, self.read.block, self.heads[None], []
+        of_sentence = self.read.sent_id, self.read.block, self.heads[None], ()
         entries = entries_of({"HeadProb": self.support[None]})
         return Trees(*of_sentence, deprels=deprels, ranked=False, entries=entries).to_conllu(style)
 

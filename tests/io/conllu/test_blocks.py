@@ -47,12 +47,8 @@ def block(data: bytes = SENTENCE) -> Block:
 
 def with_tree(each: Block, heads: list[int], sent_id: str = "", **comments: str) -> bytes:
     """One tree, under the sentence's own name unless another is given."""
-    return with_trees(
-        each,
-        np.array([heads], dtype=np.int32),
-        [sent_id or each.sent_id],
-        {key: [value] for key, value in comments.items()},
-    ).data
+    notes = {key: [value] for key, value in comments.items()}
+    return with_trees(each, np.array([heads], dtype=np.int32), [sent_id or each.sent_id], notes).data
 
 
 def test_what_a_block_knows() -> None:

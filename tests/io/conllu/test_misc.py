@@ -31,9 +31,8 @@ def block(text: str) -> Block:
 def written(text: str, keys: list[str], values: list[str], trees: list[list[int]]) -> str:
     """The sentence with these trees, and the values of the keys for each word in MISC."""
     entries = ["|".join(map("{}={}".format, keys, each)) for each in zip(*[iter(values)] * len(keys), strict=True)]
-    return with_trees(
-        block(text).fresh(), np.array(trees, dtype=np.int32), ["s1"] * len(trees), entries=entries
-    ).data.decode()
+    heads = np.array(trees, dtype=np.int32)
+    return with_trees(block(text).fresh(), heads, ["s1"] * len(trees), entries=entries).data.decode()
 
 
 def test_every_tree_has_its_own_values() -> None:
