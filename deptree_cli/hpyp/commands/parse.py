@@ -87,7 +87,7 @@ def parse(
     return job.write(partial(parse_sentence, parser, beam, size, kind), stream_seed, folds=folds)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Parsed(Trees):
     """The trees of a sentence; its scores (n+1, n+1), if they are written too, and what to report about them."""
 
