@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, partial
-from itertools import chain, combinations, compress
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import click
@@ -39,13 +39,16 @@ from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation import universal
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.pairing import OPEN, aligned_words, relabelled, renumbered
+from deptree_cli.io.pairing import OPEN, aligned_words
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import without_heads
 from deptree_cli.io.trees.sets import Member, TreeSet, read_several, scores_beside
 
 SENTENCE, LABEL = "sentence", "label"
+
+# What words are counted as disagreement.
+UNPAIRED, HEADLESS = "that the other file divides otherwise", "without HEAD"
 
 # Labels count as `eval` compares them, without subtypes.
 _merged = cache(universal)
@@ -133,11 +136,26 @@ def _check(trees: Sequence[str], per: str | None, test: bool, scores: Scores | N
 
 
 def _source(trees: Sequence[str], scores: Scores | None, run: Run) -> Source[Sentence, Any]:
-    if scores is None:
-        return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
-    source = scores.source(run)
-    found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))], warn=run.warn)
-    return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
+    members, source = list(map(Member, trees)), scores and scores.source(run)
+    if scores is None or source is None:
+        return Source(Counted(_with_heads(read_several(members), trees), share=share_of(trees[:1])))
+    found = read_several(members, others=[scores_beside(scores.side(source))], warn=run.warn)
+    items = Counted(_with_heads(found, trees), share=share_of(trees[:1]))
+    return Source(items, source.prepare, source.signature_fields)
+
+
+def _with_heads(items: Iterator[Sentence | DeptreeError], paths: Sequence[str]) -> Iterator[Sentence | DeptreeError]:
+    """The items; raises at the end if a file has no head at all, which nobody can agree with."""
+    missing, has_sentences = dict(enumerate(paths)), False
+    for item in items:
+        if isinstance(item, Sentence):
+            has_sentences = True
+            for number in [each for each in missing if item.companions[str(each)].heads.max() > OPEN]:
+                del missing[number]
+        yield item
+    if has_sentences and missing:
+        problem, remedy = "no word has a HEAD: there are no heads to compare", "Annotate it, or parse it first"
+        raise DeptreeError(problem, f"{remedy}, for example with deptree decode", place=next(iter(missing.values())))
 
 
 class Result(NamedTuple):
@@ -148,173 +166,135 @@ class Result(NamedTuple):
         return self.found
 
 
-class SentenceAgreement(NamedTuple):
-    """What a sentence counts for; agreement, also by chance, is in words.
-
-    Attributes:
-        sizes: how many words it has in each file.
-        agreed: (pairs, 2), of heads and of labels.
-        distances, labels: of heads from their words, and how often each label is there: of all files together.
-        by_label: of each pair, for --per label alone.
-        unpaired, headless: how many words of pairs belong to none of the other file, and of files have no head.
-        unnamed: how many words of each file have no label; None if no word has one.
-        chance: by scores, if there are some.
-    """
-
-    sizes: Sequence[int]
-    agreed: Float
-    distances: dict[int, float]
-    labels: dict[str, float]
-    by_label: Sequence[dict[str, Float]]
-    unpaired: int
-    headless: int
-    unnamed: Sequence[int | None]
-    chance: float | None
+# What sentences count for, by kind, all of which is added up; agreement, also by chance, is in words.
+#
+# By the number of a file `sizes`, how many words it has, `has_labels`, in how many sentences, and `unnamed`, how many
+# words have no label. By the numbers of a pair `attachment` and `labelled`, in how many words heads agree, and labels
+# too; and with a label, for --per label alone, `by_label`. Of all files together `distances` of heads from their words,
+# `labels`, `lengths` of sentences, and `words` that belong to none of the other file or have no head. `chance` is by
+# scores, if there are some.
+Counts = dict[str, dict[Any, Any]]
 
 
 def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | ScoredSentence, _: None) -> Result:
     compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
     sets: list[TreeSet] = [compared.companions[str(number)] for number in range(len(files))]
-    sizes, heads = [each.n for each in sets], [each.heads.tolist() for each in sets]
-    labels = [[list(map(_merged, own)) for own in each.labels] for each in sets]
-    known = list(map(_shares, sets, heads, labels))
-    agreed, by_labels, unpaired = [], [], 0
-    for a, b in combinations(range(len(files)), 2):
-        one, other, theirs = sets[a].tokens, sets[b].tokens, known[b]
-        if words := one and other and aligned_words(one, other):
-            own = renumbered(sets[b].heads, words, sizes[a]).tolist()
-            theirs = _shares(sets[b], own, relabelled(labels[b], words, sizes[a]))
-            unpaired += sizes[a] + sizes[b] - 2 * len(words[0])
-        agreed.append([agreement(ours, their) for ours, their in zip(known[a], theirs, strict=True)])
-        both = per == LABEL and labels[a] and labels[b]
-        by_labels.append(by_label(known[a][1], known[b][1], theirs[1]) if both else {})
-    counts = SentenceAgreement(
-        sizes,
-        np.array(agreed),
-        summed(chain.from_iterable(by_distance(each).items() for each, _ in known)),
-        dict(sorted(summed(chain.from_iterable(by_name(each).items() for _, each in known)).items())),
-        by_labels,
-        unpaired,
-        sum(own.count(OPEN) for each in heads for own in each),
-        [sum(own.count("_") for own in each) if each else None for each in labels],
-        marginal_chance(scored.distribution.marginals()) if scored else None,
-    )
+    sizes, known = {file: each.n for file, each in enumerate(sets)}, list(map(_shares, sets))
+    heads, labelled, labels, unpaired = dict[Any, float](), dict[Any, float](), dict[Any, Float](), 0
+    for a, b in combinations(sizes, 2):
+        theirs, aligned = known[b], aligned_words(sets[a].tokens, sets[b].tokens) if a else sets[b].aligned
+        if aligned:
+            theirs = _shares(sets[b].renumbered(aligned, sizes[a]))
+            unpaired += sizes[a] + sizes[b] - 2 * len(aligned[0])
+        heads[a, b], labelled[a, b] = map(agreement, known[a][:2], theirs[:2])
+        if per == LABEL and sets[a].labels and sets[b].labels:
+            found = by_label(known[a][1], known[b][1], theirs[1])
+            labels |= {(a, b, label): each for label, each in found.items()}
+    distances = summed([item for found, *_ in known for item in by_distance(found).items()])
+    counts: Counts = {
+        "sizes": sizes,
+        "has_labels": {file: bool(each.labels) for file, each in enumerate(sets)},
+        "unnamed": {
+            file: sum([own.count("_") for own in each.labels]) if each.labels else each.n
+            for file, each in enumerate(sets)
+        },
+        "attachment": heads,
+        "labelled": labelled,
+        "by_label": labels,
+        "distances": {distance: share / len(files) for distance, share in distances.items()},
+        "labels": dict(sorted(summed([item for _, found, _ in known for item in by_name(found).items()]).items())),
+        "lengths": Counter(sizes.values()),
+        "words": {UNPAIRED: unpaired, HEADLESS: sum([headless for *_, headless in known])},
+    }
+    if scored:
+        counts["chance"] = {"scores": marginal_chance(scored.distribution.marginals())}
     if per != SENTENCE:
         return Result((), counts)
-    chance = None if counts.chance is None else counts.chance / sizes[0]
-    rows = _rows(files, {"sent_id": compared.sent_id}, sizes, counts.agreed, list(map(bool, labels)), chance)
+    chance = counts["chance"]["scores"] / sizes[0] if scored else None
+    rows = _rows(files, {"sent_id": compared.sent_id}, counts, chance)
     return Result([{name: row[name] for name in BY_SENTENCE if name in row} for row in rows], counts)
 
 
-def _shares(trees: TreeSet, heads: list[list[int]], labels: list[list[str]]) -> tuple[Shares, Shares]:
-    """The shares of trees that have each arc, and each arc with its label, but for what is missing."""
+def _shares(trees: TreeSet) -> tuple[Shares, Shares, int]:
+    """The shares of trees that have each arc, and each arc with its label, but for what is missing; missing heads."""
+    heads, labels = trees.heads.tolist(), [list(map(_merged, own)) for own in trees.labels]
     found, named = shares(trees.times, heads), shares(trees.times, heads, labels) if labels else {}
     if any(min(own) < 0 for own in heads):
         found, named = ({arc: share for arc, share in each.items() if arc[1] >= 0} for each in (found, named))
     if any("_" in own for own in labels):
         named = {arc: share for arc, share in named.items() if arc[2] != "_"}
-    return found, named
+    return found, named, sum([own.count(OPEN) for own in heads])
 
 
 def _rows(
-    files: Sequence[str],
-    first: Row,
-    sizes: Sequence[int],
-    agreed: Float,
-    labelled: Sequence[object],
-    chance: float | None,
-    labels: float | None = None,
+    files: Sequence[str], first: Row, counts: Counts, chance: float | None, labels: float | None = None
 ) -> Iterator[dict[str, Any]]:
     """A row of each pair of files: agreement per word, with what chance does to it.
 
     Args:
         first: what stands in all rows.
-        sizes: how many words each file has; a pair has the mean of both.
-        agreed: (pairs, 2), in how many words heads agree, and labels too.
-        labelled: which files have labels.
         chance, labels: of heads and of labels, per word; a label is chosen independently of the head then.
     """
     both = None if chance is None or labels is None else chance * labels
-    for (a, b), (heads, named) in zip(combinations(range(len(files)), 2), agreed.tolist(), strict=True):
-        words = (sizes[a] + sizes[b]) / 2
+    sizes, has_labels = counts["sizes"], counts["has_labels"]
+    for a, b in counts["attachment"]:
+        words = (sizes[a] + sizes[b]) / 2  # of a pair the mean
         row = {"a": files[a], "b": files[b], **first, "words": int(words) if words.is_integer() else words}
-        for name, own, each in (("attachment", heads, chance), ("labelled", named, both)):
-            if name == "attachment" or (labelled[a] and labelled[b]):
-                row[name] = own / words
+        for name, each in ("attachment", chance), ("labelled", both):
+            if name == "attachment" or (has_labels[a] and has_labels[b]):
+                row[name] = counts[name][a, b] / words
                 if each is not None:
                     row |= {f"{name}_chance": each, f"{name}_kappa": kappa(row[name], each)}
         yield row
 
 
-class Agreement(Fold[SentenceAgreement]):
+class Agreement(Fold[Counts]):
     """Sums of agreement; chance is from the distances and labels of all files unless there are scores."""
 
     def __init__(self, paths: Sequence[str], per: str | None) -> None:
-        self._paths, self._per, self._pairs = paths, per, list(combinations(paths, 2))
-        self._sentences = self._unpaired = self._headless = 0
-        self._sizes, self._unnamed, self._labelled = ([0] * len(paths) for _ in range(3))
-        self._agreed = np.zeros((len(self._pairs), 2))
-        self._distances, self._lengths = defaultdict[int, float](float), Counter[int]()
-        self._labels = defaultdict[str, float](float)
-        self._by_label: list[dict[str, Float]] = [{} for _ in self._pairs]
-        self._chance: float | None = None
+        self._paths, self._per = paths, per
+        self._sentences, self._sums = 0, defaultdict[str, dict[Any, Any]](dict)
 
-    def add(self, counts: SentenceAgreement) -> None:
+    def add(self, counts: Counts) -> None:
         self._sentences += 1
-        self._unpaired, self._headless = self._unpaired + counts.unpaired, self._headless + counts.headless
-        for file, (n, unnamed) in enumerate(zip(counts.sizes, counts.unnamed, strict=True)):
-            self._sizes[file] += n
-            self._lengths[n] += 1
-            self._labelled[file] |= unnamed is not None
-            self._unnamed[file] += n if unnamed is None else unnamed
-        self._agreed += counts.agreed
-        for label, share in counts.labels.items():
-            self._labels[label] += share
-        for distance, share in counts.distances.items():
-            self._distances[distance] += share / len(self._paths)
-        for sums, found in zip(self._by_label, counts.by_label, strict=True):
-            for label, each in found.items():
-                sums[label] = sums.get(label, 0.0) + each
-        if counts.chance is not None:
-            self._chance = (self._chance or 0.0) + counts.chance
+        for kind, found in counts.items():
+            sums = self._sums[kind]
+            for key, each in found.items():
+                sums[key] = sums[key] + each if key in sums else each
 
     def rows(self) -> list[Row]:
+        sums, sizes, files = self._sums, self._sums["sizes"], len(self._paths)
         if self._per == LABEL:
             return self._rows_of_labels()
         check_some(self._sentences)
-        files, sizes = len(self._paths), self._sizes
-        if self._chance is None:
-            lengths = {n: number / files for n, number in self._lengths.items()}
-            chance = distance_chance(self._distances, lengths) / (sum(sizes) / files)
+        if "chance" in sums:
+            chance = sums["chance"]["scores"] / sizes[0]
         else:
-            chance = self._chance / sizes[0]
-        labels = label_chance(self._labels) if self._labels else None
-        first = {"sentences": self._sentences}
-        return list(_rows(self._paths, first, sizes, self._agreed, self._labelled, chance, labels))
+            lengths = {n: number / files for n, number in sums["lengths"].items()}
+            chance = distance_chance(sums["distances"], lengths) / (sum(sizes.values()) / files)
+        labels = label_chance(sums["labels"]) if sums["labels"] else None
+        return list(_rows(self._paths, {"sentences": self._sentences}, sums, chance, labels))
 
     def _rows_of_labels(self) -> list[Row]:
-        if not any(self._by_label):
+        counts = [(a, b, label, *each.tolist()) for (a, b, label), each in self._sums["by_label"].items()]
+        if not counts:
             raise DeptreeError("no two files have labels", "Leave out --per label, or give trees with labels")
         rows = list[Row]()
-        for pair, found in zip(self._pairs, self._by_label, strict=True):
-            counts = ((*each.tolist(), label) for label, each in found.items())
-            for one, other, both, label in sorted(counts, key=lambda row: (-row[0] - row[1], row[3])):
-                rows.append(
-                    dict(zip(BY_LABEL, (*pair, label, one, other, both, 2 * both / (one + other)), strict=True))
-                )
+        for a, b, label, one, other, both in sorted(counts, key=lambda row: (*row[:2], -row[3] - row[4], row[2])):
+            values = self._paths[a], self._paths[b], label, one, other, both, 2 * both / (one + other)
+            rows.append(dict(zip(BY_LABEL, values, strict=True)))
         return rows
 
     def lines(self) -> Iterator[str]:
-        counts = self._unpaired, self._headless, sum(compress(self._unnamed, self._labelled))
-        what = "that the other file divides otherwise", "without HEAD", "without DEPREL"
-        for number, kind in zip(counts, what, strict=True):
+        unnamed = (self._sums["unnamed"][file] for file, labelled in self._sums["has_labels"].items() if labelled)
+        for what, number in {**self._sums["words"], "without DEPREL": sum(unnamed)}.items():
             if number:
-                yield f"{counted_thousands(number, 'word')} {kind}: counted as disagreement"
+                yield f"{counted_thousands(number, 'word')} {what}: counted as disagreement"
 
 
 def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> Result:
     one, other = sets = [compared.companions[str(number)] for number in range(2)]
-    if one.n != other.n or (one.tokens and other.tokens and aligned_words(one.tokens, other.tokens)):
+    if one.n != other.n or other.aligned:
         raise DeptreeError(f"the words at {other.place} are others", "Test samples of the same words")
     for each in sets:
         if (each.heads == OPEN).any():
@@ -334,20 +314,17 @@ class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
 
     def __init__(self, paths: Sequence[str], alpha: float) -> None:
         self._paths, self._alpha = paths, alpha
-        self._sentences, self._most = 0, 0
-        self._trees = (0, 0)
-        self._statistics: Float | None = None
+        self._sentences = self._most = 0
+        self._trees = self._statistics = np.zeros(1)
 
     def add(self, counts: tuple[Float, tuple[int, int]]) -> None:
-        found, (first, second) = counts
-        self._sentences += 1
-        self._most = max(self._most, first + second)
-        self._trees = self._trees[0] + first, self._trees[1] + second
-        self._statistics = found if self._statistics is None else self._statistics + found
+        found, trees = counts
+        self._sentences, self._most = self._sentences + 1, max(self._most, sum(trees))
+        self._trees, self._statistics = self._trees + trees, self._statistics + found
 
     @cached_property
     def _tested(self) -> Tested:
-        assert self._statistics is not None
+        check_some(self._sentences)
         return p_values(self._statistics)
 
     @property
@@ -359,12 +336,12 @@ class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
         return "different" if self.differ else "no difference found"
 
     def rows(self) -> list[Row]:
-        check_some(self._sentences)
+        tested = test_row(self._tested)
         if self._most < 3:  # so few are the same, however they are permuted
             problem = "no sentence has more than a tree in each file, so there is nothing to permute"
             raise DeptreeError(problem, "Test sets of samples; eval tests whether a parser is better than another")
-        found = dict(zip(TEST, (*self._paths, self._sentences, *self._trees), strict=False))
-        return [{**found, **test_row(self._tested), "verdict": self._verdict}]
+        found = dict(zip(TEST, (*self._paths, self._sentences, *map(int, self._trees)), strict=False))
+        return [{**found, **tested, "verdict": self._verdict}]
 
     def lines(self) -> Iterator[str]:
         yield f"{self._verdict}: p = {self._tested.p:.3g} over {counted(self._sentences, 'sentence')}"

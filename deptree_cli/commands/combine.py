@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import compress
 from pathlib import Path
@@ -41,7 +41,7 @@ from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.encoders.base import CONLLU
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, relabelled, renumbered, words_of
+from deptree_cli.io.pairing import LOST, OPEN
 from deptree_cli.io.read import trees_in
 from deptree_cli.io.scores.files import ScoreSource
 from deptree_cli.io.scores.layout import PRESETS, QUESTIONS, Layout, from_head_dep, layout, text_of
@@ -111,24 +111,15 @@ class Distributions:
     def __call__(self, read: Sentence) -> Combinable:
         found: list[ArcFactored | TreeSet] = []
         for number, each in enumerate(self.layouts):
-            item = read.companions[str(number)]
+            item = read.companions.get(str(number), read)
             if each is None:
-                found.append(_votes(item, words_of(read), read.n))
+                found.append(item.renumbered(item.aligned, read.n))
                 continue
             try:
                 found.append(self.how.distribution(item.scores, read, each))
             except DeptreeError as error:
                 raise error.at(item.place, read.sent_id) from None
         return Combinable(read, found, self.how.space)
-
-
-def _votes(trees: TreeSet, tokens: Tokens | None, n: int) -> TreeSet:
-    """The trees by the n words of a sentence, which may be others than theirs."""
-    words = aligned_words(tokens, trees.tokens) if tokens and trees.tokens else None
-    if words is None:
-        return trees
-    labels = tuple(map(tuple, relabelled(trees.labels, words, n)))
-    return replace(trees, heads=renumbered(trees.heads, words, n), labels=labels)
 
 
 def product_of(weights: Float, target: Layout, sentence: Combinable, _: None) -> SentenceScores:

@@ -26,7 +26,7 @@ from deptree_cli.io.conllu.columns import OTHER_DEPREL, OTHER_HEAD, UNKNOWN, dec
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Row, Sheet
 from deptree_cli.io.encoders.pictures import as_text
 from deptree_cli.io.files.streams import STDIN, place_of, share_of
-from deptree_cli.io.pairing import LOST, Tokens, aligned_words, check_same_text, known_tokens, tokens_in, words_of
+from deptree_cli.io.pairing import LOST, Tokens, aligned_words, known_tokens, tokens_in, words_of
 from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
 from deptree_cli.io.read import beside as blocks_beside
@@ -227,9 +227,7 @@ class Annotation:
 
     def align(self, first: Annotation) -> None:
         """Find the words that belong to those of the first annotation; raises if the text is another one."""
-        one, other = tokens_in(first.block), tokens_in(self.block)
-        check_same_text(one, other, self.block.place)
-        ours, theirs = aligned_words(one, other) or ([], [])
+        ours, theirs = aligned_words(tokens_in(first.block), tokens_in(self.block), self.block.place) or ([], [])
         pairs = {int(own): int(at) for own, at in zip(ours, theirs, strict=True)}
         self.words = [pairs.get(at) for at in range(first.block.n)]
         self.numbers = {0: 0} | {at + 1: own + 1 for own, at in pairs.items()}

@@ -75,11 +75,11 @@ def distance_chance(distances: Mapping[int, float], sentences: Mapping[int, floa
 
 def by_distance(heads: Shares) -> dict[int, float]:
     """The shares of heads summed by distance from the word: 0 is ROOT."""
-    return summed((head and head - word, share) for (word, head), share in heads.items())
+    return summed([(head and head - word, share) for (word, head), share in heads.items()])
 
 
 def by_name(labelled: Shares) -> dict[str, float]:
-    return summed((label, share) for (_, _, label), share in labelled.items())
+    return summed([(label, share) for (_, _, label), share in labelled.items()])
 
 
 def summed(counts: Iterable[tuple[Key, float]]) -> dict[Key, float]:

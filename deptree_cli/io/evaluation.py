@@ -47,7 +47,7 @@ from deptree_cli.core.evaluation import (
 from deptree_cli.core.intervals import Score, scores
 from deptree_cli.io.conllu.blocks import Block, error_of_tokens, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
-from deptree_cli.io.pairing import Bare, first_difference, nearest, not_there, text_differs
+from deptree_cli.io.pairing import bare, first_difference, nearest, not_there, text_differs
 from deptree_cli.io.read import unmarked
 from deptree_cli.io.trees import GivenTree
 from deptree_cli.kernels.columns import HEAD, NO_HEAD
@@ -86,7 +86,6 @@ class Vocabulary:
     def __init__(self) -> None:
         compared: list[Callable[[str], str]] = [str.lower, str, str, universal_features, str, universal]
         self.columns = [Numbers(each) for each in compared]
-        self.bare = Bare()
 
 
 def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> FileWords:
@@ -111,15 +110,15 @@ def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> F
         covered[words_before[row] :][: last - first + 1] = True
         is_token[row] = True
     is_token[word_rows[covered]] = False
-    bare = [vocabulary.bare[form] for form in compress(cells[FORM], is_token.tolist())]
+    tokens_text = [bare(form) for form in compress(cells[FORM], is_token.tolist())]
     tokens_before, token_rows = starts_of(is_token), np.flatnonzero(is_token)
     tokens, words = tokens_before[starts], words_before[starts]
     spans = zip(tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
     return FileWords(
-        ["".join(bare[first:last]) for first, last in spans],
+        ["".join(tokens_text[first:last]) for first, last in spans],
         words,
         tokens,
-        _small(np.array([len(each) for each in bare], dtype=np.int64)),
+        _small(np.array([len(each) for each in tokens_text], dtype=np.int64)),
         _small(token_rows - np.repeat(starts[:-1], np.diff(tokens))),
         _small(tokens_before[word_rows + 1] - 1 - np.repeat(tokens[:-1], np.diff(words))),
         covered,
@@ -140,8 +139,7 @@ def _numbers(
     for cells, numbers in zip(columns, vocabulary.columns, strict=True):
         texts: Iterator[str] = compress(cells, is_word)
         if cells is columns[FORM]:
-            bare = vocabulary.bare
-            texts = (text if within else bare[text] for text, within in zip(texts, covered, strict=True))
+            texts = (text if within else bare(text) for text, within in zip(texts, covered, strict=True))
         yield [numbers[text] for text in texts]
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Heads, Int
+from deptree_cli.core.dtypes import Array, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, columns_of
 from deptree_cli.io.sentence import Companion, Sentence, Side
@@ -35,12 +36,10 @@ TOKENS = "tokens"
 OPEN, LOST = -1, -2
 
 
-class Bare(dict[str, str]):
-    """The characters of forms: without white space within them, as the script of the CoNLL 2018 shared task has it."""
-
-    def __missing__(self, form: str) -> str:
-        self[form] = "".join(char for char in form if unicodedata.category(char) != "Zs")
-        return self[form]
+@lru_cache(1 << 20)
+def bare(form: str) -> str:
+    """The characters of a form: without white space within, as the script of the CoNLL 2018 shared task has it."""
+    return "".join(char for char in form if unicodedata.category(char) != "Zs")
 
 
 class Tokens:
@@ -48,45 +47,46 @@ class Tokens:
 
     Attributes:
         forms: of words, ``_`` where none is known.
-        known: whether some are.
     """
 
-    __slots__ = ("_block", "_ranges", "forms", "known")
+    def __init__(self, forms: tuple[bytes, ...], block: Block | None = None) -> None:
+        self.forms, self._block = forms, block
 
-    def __init__(self, forms: tuple[bytes, ...], block: Block | None = None, ranges: Ranges = ()) -> None:
-        self.forms, self._block, self._ranges = forms, block, ranges
-        self.known = forms.count(b"_") < len(forms)
-
-    def __reduce__(self) -> tuple[type[Tokens], tuple[tuple[bytes, ...], None, Ranges]]:
-        return Tokens, (self.forms, None, self.ranges)
+    def __reduce__(self) -> tuple[type[Tokens], tuple[tuple[bytes, ...]]]:
+        return Tokens, (self.forms,)  # what belongs together is found before sentences go to workers
 
     @property
-    def ranges(self) -> Ranges:
-        """First and last word and form of multiword tokens; those that are not in front of their words are none."""
-        if self._block is not None:
-            found, words, last, block = list[tuple[int, int, bytes]](), 0, 0, self._block
-            for number, form in block.cells("id", "form"):
-                words += number.isdigit()
-                if b"-" in number:
-                    first, end = map(int, number.split(b"-"))
-                    if last <= words and first == words + 1 <= end <= block.n:
-                        found.append((first, end, form))
-                        last = end
-            self._block, self._ranges = None, tuple(found)
-        return self._ranges
+    def known(self) -> bool:
+        """Whether some words are."""
+        return self.forms.count(b"_") < len(self.forms)
 
-    def surface(self) -> Iterator[tuple[int, str]]:
-        """The characters of each token, and how many words it stands for."""
-        word, bare = 0, Bare()
+    @cached_property
+    def ranges(self) -> list[tuple[int, int, bytes]]:
+        """First and last word and form of multiword tokens; those that are not in front of their words are none."""
+        found, words, last = list[tuple[int, int, bytes]](), 0, 0
+        for number, form in self._block.cells("id", "form") if self._block else ():
+            words += number.isdigit()
+            if b"-" in number:
+                first, end = map(int, number.split(b"-"))
+                if last <= words and first == words + 1 <= end <= len(self.forms):
+                    found.append((first, end, form))
+                    last = end
+        return found
+
+    @cached_property
+    def _surface(self) -> list[tuple[int, str]]:
+        """How many words each token stands for, and its characters."""
+        found, word = list[tuple[int, str]](), 0
         ranges = {first: (last, form) for first, last, form in self.ranges}
         while word < len(self.forms):
             last, form = ranges.get(word + 1, (word + 1, self.forms[word]))
-            yield last - word, bare[form.decode("utf-8", "surrogateescape")]
+            found.append((last - word, bare(form.decode("utf-8", "surrogateescape"))))
             word = last
+        return found
 
-    @property
+    @cached_property
     def text(self) -> str:
-        return "".join(text for _, text in self.surface())
+        return "".join(text for _, text in self._surface)
 
     def has_words_of(self, other: Tokens) -> bool:
         """Whether words are the same, as far as both are known."""
@@ -97,7 +97,7 @@ class Tokens:
 
     def spans(self) -> tuple[Array, ...]:
         """Of each word where its token begins and ends, whether that is a multiword token, and its form."""
-        sizes, texts = zip(*self.surface(), strict=True)
+        sizes, texts = zip(*self._surface, strict=True)
         ends = np.repeat(np.cumsum([len(each) for each in texts]), sizes)
         starts = ends - np.repeat([len(each) for each in texts], sizes)
         forms = [form.decode("utf-8", "surrogateescape").lower() for form in self.forms]
@@ -107,10 +107,10 @@ class Tokens:
         return starts, ends, within, np.array(forms)
 
 
-# First and last word, and form.
-Ranges = tuple[tuple[int, int, bytes], ...]
-
 NO_TOKENS = Tokens(())
+
+# The words of two sentences of one text that belong together, counted from 0; None if all do.
+Aligned = tuple[Int, Int] | None
 
 
 def tokens_in(block: Block) -> Tokens:
@@ -132,40 +132,15 @@ def words_of(sentence: Sentence) -> Tokens | None:
     return words
 
 
-def aligned_words(one: Tokens, other: Tokens) -> tuple[Int, Int] | None:
-    """The words of two sentences of one text that belong together, counted from 0; None if words are the same."""
-    if one.has_words_of(other):
+def aligned_words(one: Tokens | None, other: Tokens | None, place: str | None = None) -> Aligned:
+    """The words that belong together; with the place of the other sentence it raises if that has another text."""
+    if one is None or other is None or one.has_words_of(other):
         return None
+    if place is not None and one.text != other.text:
+        raise text_differs(one.text, other.text, place)
     from deptree_cli.core.evaluation import aligned_spans  # hardly any two files need it
 
     return aligned_spans(one.spans(), other.spans())
-
-
-def renumbered(heads: Heads, words: tuple[Int, Int] | None, n: int) -> Heads:
-    """The heads of trees, (k, m), as heads of the n words of another sentence, of those that belong together.
-
-    `LOST` are words that belong to none, and words whose head does.
-    """
-    if words is None:
-        return heads
-    own, others = words
-    names = np.full(heads.shape[1] + 2, LOST, dtype=heads.dtype)
-    names[0], names[OPEN], names[others + 1] = 0, OPEN, own + 1
-    found = np.full((len(heads), n), LOST, dtype=heads.dtype)
-    found[:, own] = names[heads[:, others]]
-    return found
-
-
-def relabelled(labels: Sequence[Sequence[str]], words: tuple[Int, Int], n: int) -> list[list[str]]:
-    """The labels of trees as labels of the n words of the other sentence, `_` of those that belong to none."""
-    others = dict(zip(*(each.tolist() for each in words), strict=True))
-    return [[own[others[at]] if at in others else "_" for at in range(n)] for own in labels]
-
-
-def check_same_text(one: Tokens, other: Tokens, place: str) -> None:
-    """Raise if a sentence has another text than the one at a place."""
-    if not one.has_words_of(other) and (texts := (one.text, other.text))[0] != texts[1]:
-        raise text_differs(*texts, place)
 
 
 def text_differs(one: str, other: str, place: str) -> DeptreeError:
@@ -220,9 +195,7 @@ class Ahead(Iterator[Any]):
         return self._next.popleft() if self._next else next(self._items)
 
     def peek(self) -> Any:
-        if not self._next and (item := next(self._items, None)) is not None:
-            self._next.append(item)
-        return self._next[0] if self._next else None
+        return next(self.coming(), None)
 
     def coming(self) -> Iterator[Any]:
         yield from self._next

@@ -18,12 +18,12 @@ from deptree_cli.io.pairing import (
     aligned_words,
     known_tokens,
     nearest,
-    renumbered,
     tokens_in,
     words_of,
 )
 from deptree_cli.io.read import beside, read, sentence_of
 from deptree_cli.io.sentence import Sentence, Side
+from deptree_cli.io.trees.sets import TreeSet
 from tests.retokenised import cut
 from tests.tree_files import word
 
@@ -51,8 +51,12 @@ def test_words_are_aligned_by_their_characters() -> None:
 def test_heads_by_the_words_of_the_other_file() -> None:
     """`xy z w` and `x y z w`: x and y belong to none, nor do words below them; ROOT and open heads stay."""
     words = aligned_words(Tokens((b"xy", b"z", b"w")), Tokens((b"x", b"y", b"z", b"w")))
-    found = renumbered(np.array([[3, 1, 0, 1], [0, 0, OPEN, 3]]), words, 3)
-    assert found.tolist() == [[LOST, 0, LOST], [LOST, OPEN, 2]]
+    trees = TreeSet(
+        "s", "here", np.array([[3, 1, 0, 1], [0, 0, OPEN, 3]]), np.ones(2, dtype=np.int64), (tuple("abcd"),)
+    )
+    found = trees.renumbered(words, 3)
+    assert found.heads.tolist() == [[LOST, 0, LOST], [LOST, OPEN, 2]]
+    assert found.labels == (("_", "c", "d"),)
 
 
 def test_multiword_tokens_and_unknown_words() -> None:
@@ -60,7 +64,7 @@ def test_multiword_tokens_and_unknown_words() -> None:
     (block,) = read_blocks_or_errors(BytesIO(f"{rows}\n".encode()), "a")
     assert isinstance(block, Block)
     tokens = tokens_in(block)
-    assert (tokens.forms, tokens.ranges) == ((b"zu", b"dem", b"Tor"), ((1, 2, b"zum"),))
+    assert (tokens.forms, tokens.ranges) == ((b"zu", b"dem", b"Tor"), [(1, 2, b"zum")])
     assert (tokens.text, Tokens((b"zum", b"Tor")).text) == ("zumTor", "zumTor")
     assert aligned_words(tokens, Tokens((b"zu", b"_", b"Tor"))) is None
     assert [each.tolist() for each in aligned_words(tokens, Tokens((b"zum", b"Tor"))) or ()] == [[2], [1]]

@@ -16,8 +16,9 @@ import numpy as np
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.columns import UNKNOWN
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.pairing import TOKENS, Tokens, check_same_text, words_of
+from deptree_cli.io.pairing import LOST, OPEN, TOKENS, Aligned, Tokens, aligned_words, words_of
 from deptree_cli.io.read import check_words, read, sentences
 from deptree_cli.io.scores.arrays import RawScores
 from deptree_cli.io.scores.files import Assumptions, ScoreSource, fitted, sentences_of, side_of, with_assumptions
@@ -43,7 +44,8 @@ class TreeSet:
         labels: n names of each, ``_`` where a word has none; or none.
         tree_names: what the file calls each, if anybody asks for that.
         tokens: the words; None if the file has none.
-        block: the first as CoNLL-U; workers do without.
+        block: the first as CoNLL-U; workers do without, and without tokens.
+        aligned: which words belong to which of the sentence that it is read beside.
     """
 
     sent_id: str
@@ -54,6 +56,7 @@ class TreeSet:
     tree_names: tuple[str, ...] = ()
     tokens: Tokens | None = None
     block: Block | None = None
+    aligned: Aligned = None
 
     @property
     def names(self) -> Sequence[str]:
@@ -64,7 +67,20 @@ class TreeSet:
         return self.heads.shape[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "block": None}
+        return {**self.__dict__, "block": None, "tokens": None}
+
+    def renumbered(self, aligned: Aligned, n: int) -> TreeSet:
+        """The trees by the n words of another sentence; `LOST` are words that belong to none, or whose head does."""
+        if aligned is None:
+            return self
+        own, others = aligned
+        names = np.full(self.n + 2, LOST, dtype=self.heads.dtype)
+        names[0], names[OPEN], names[others + 1] = 0, OPEN, own + 1
+        heads = np.full((len(self.heads), n), LOST, dtype=self.heads.dtype)
+        heads[:, own] = names[self.heads[:, others]]
+        labels = np.full((len(self.labels), n), UNKNOWN, dtype=object)
+        labels[:, own] = np.array(self.labels, dtype=object).reshape(-1, self.n)[:, others]
+        return replace(self, heads=heads, labels=tuple(map(tuple, labels.tolist())))
 
 
 def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
@@ -133,7 +149,10 @@ class Member:
 def read_several(
     members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
 ) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th."""
+    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th.
+
+    Scores that lead are those of the sentence itself.
+    """
     with ExitStack() as opened:
         rest = list(enumerate(members))
         if conllu is not None:
@@ -152,17 +171,12 @@ def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
         block = found.block if member.blocks else None
         return Sentence(name or str(number), number, found.n, found.place, block, named=bool(name), companions=beside)
 
-    def with_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
-        if not isinstance(found, DeptreeError):
-            found.companions["0"] = RawScores(found.key, found.scores, found.place)
-        return found
-
     if member.scores is None or member.layout is None:
         trees = map(with_trees, read_sets(member.path), count(1))
         return Side(trees, "sentences", place_of(member.path), tokens=words_of)
     side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
     items = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
-    return replace(side, items=map(with_scores, items), tokens=words_of)
+    return replace(side, items=items, tokens=words_of)
 
 
 def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
@@ -178,9 +192,8 @@ def _add_trees(role: str, sentence: Sentence, found: TreeSet) -> None:
     own = words_of(sentence)
     if own is None or found.tokens is None:
         check_words(found, sentence, sentence, "--conllu FILE")
-    else:
-        check_same_text(own, found.tokens, found.place)
-    sentence.companions[role] = found
+    aligned = aligned_words(own, found.tokens, found.place)
+    sentence.companions[role] = found if aligned is None else replace(found, aligned=aligned)
 
 
 def _add_scores(
