@@ -11,7 +11,7 @@ import pytest
 
 from deptree_cli.core.evaluation import DEPREL, METRICS, Comparison
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors, split_chunks
-from deptree_cli.io.evaluation import TreeFile, Vocabulary
+from deptree_cli.io.evaluation import TreeFile, new_vocabulary
 
 Cells = dict[str, tuple[int, int, int, int]]
 
@@ -33,7 +33,7 @@ def tree_text(heads: Sequence[int], labels: Sequence[str]) -> str:
 
 def tree_files(*texts: str, names: Sequence[str] = ("gold", "system", "other")) -> list[TreeFile]:
     """Files as `eval` reads them: the first has to have trees, the heads of the others may be anything."""
-    vocabulary = Vocabulary()
+    vocabulary = new_vocabulary()
     files = [TreeFile(name, vocabulary) for name, _ in zip(names, texts, strict=False)]
     for file, text in zip(files, texts, strict=True):
         for item in read_blocks_or_errors(BytesIO(text.encode()), file.place, any_heads=file is not files[0]):
@@ -46,7 +46,7 @@ def tree_files(*texts: str, names: Sequence[str] = ("gold", "system", "other")) 
 def comparison(gold: str, system: str, no_punct: bool = False) -> Comparison:
     """Two texts of one sentence."""
     one, two = tree_files(gold, system)
-    return Comparison(one.words, two.words, one.vocabulary.columns[DEPREL].names, no_punct)
+    return Comparison(one.words, two.words, one.vocabulary[DEPREL].names, no_punct)
 
 
 def cells(compared: Comparison) -> Cells:

@@ -136,7 +136,7 @@ def _check(trees: Sequence[str], per: str | None, test: bool, scores: Scores | N
 
 
 def _source(trees: Sequence[str], scores: Scores | None, run: Run) -> Source[Sentence, Any]:
-    members, source = list(map(Member, trees)), scores and scores.source(run)
+    members, source = list(map(Member, trees)), scores.source(run) if scores else None
     if scores is None or source is None:
         return Source(Counted(_with_heads(read_several(members), trees), share=share_of(trees[:1])))
     found = read_several(members, others=[scores_beside(scores.side(source))], warn=run.warn)

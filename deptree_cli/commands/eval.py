@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +25,7 @@ from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation import ALIGNED, CLASSES, CORRECT, GOLD, METRICS, REFUSED, Class, Classes, in_order
 from deptree_cli.core.intervals import Score, f1, normal_interval, scores
 from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Unit, Vocabulary, compared, compared_files, read_trees
+from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Unit, compared, compared_files, new_vocabulary, read_trees
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import unmarked
 from deptree_cli.io.sentence import Sentence
@@ -102,7 +102,9 @@ def eval(
     kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
     if not gold:
         check_effect(["by", "resamples"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
-    settings = EvaluationSettings(systems, kinds, confidence, resamples, seed, gold)
+    several, how = len(systems) > 1, (confidence, resamples, seed)
+    names = ("system",) * several + (_CLASSES if kinds else _DIFFERENCES if several else _SCORES)
+    sheet = Sheet(BY_CLASS if kinds else SCORES, "", dict(zip(names, names, strict=True)))
     if scores is None:
         assert gold is not None
         source: Source[Any, Any] = Source(Counted(compared_files(gold, systems, kinds, no_punct)))
@@ -114,7 +116,8 @@ def eval(
     if gold:
         last |= {"by": ",".join(each.name for each in kinds) or None, "resamples": resamples, "seed": seed}
     job = Job("eval", source, run, out, last=last | {"punct": "no" if no_punct else None})
-    return job.summarise(_evaluated, Evaluation(settings, job.signature, job.encoder.for_people), settings.sheet)
+    found = Evaluation(gold, systems, kinds, how, job.signature, job.encoder.for_people)
+    return job.summarise(_evaluated, found, sheet)
 
 
 def _files(trees: tuple[str, ...], scores: Scores | None) -> tuple[str | None, tuple[str, ...]]:
@@ -134,7 +137,7 @@ def _scored(gold: str | None, system: str, kinds: Sequence[Classes], scores: Sco
         return Source(source.items, source.prepare, source.signature_fields)
 
     def items() -> Iterator[Any]:
-        vocabulary = Vocabulary()
+        vocabulary = new_vocabulary()
         trees = TreeFile(place_of(system), vocabulary)
         for item in source.items:
             if isinstance(item, DeptreeError):  # it is told of the gold sentence
@@ -171,45 +174,38 @@ class Expected(NamedTuple):
     words: int
 
 
-@dataclass(frozen=True)
-class EvaluationSettings:
-    """What is evaluated, and how: the paths of systems and of gold trees, if there are some, and kinds of classes."""
-
-    systems: tuple[str, ...]
-    kinds: tuple[Classes, ...]
-    confidence: float
-    resamples: int
-    seed: int
-    gold: str | None = None
-
-    @property
-    def sheet(self) -> Sheet:
-        several = len(self.systems) > 1
-        shown = _CLASSES if self.kinds else _DIFFERENCES if several else _SCORES
-        names = ("system",) * several + shown
-        return Sheet(BY_CLASS if self.kinds else SCORES, "", dict(zip(names, names, strict=True)))
-
-
 class Evaluation(Fold[Unit | Expected]):
-    """Keeps the counts of each unit, which are resampled in the end; `brief` rows leave out what the last line does."""
+    """Keeps the counts of each unit, which are resampled in the end; `brief` rows leave out what the last line does.
+
+    Args:
+        gold: the path of the gold trees; None if there are only scores.
+        how: the confidence of intervals, resamples, seed.
+    """
 
     attribute = ""
 
-    def __init__(self, settings: EvaluationSettings, signature: str, brief: bool) -> None:
-        self._settings, self._signature, self._brief = settings, signature, brief
+    def __init__(
+        self,
+        gold: str | None,
+        systems: Sequence[str],
+        kinds: Sequence[Classes],
+        how: tuple[float, int, int],
+        signature: str,
+        brief: bool,
+    ) -> None:
+        self._gold, self._systems, self._kinds, self._how = gold, systems, kinds, how
+        self._signature, self._brief = signature, brief
         self._flat = array("i")
-        self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in settings.systems]
+        self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in systems]
         self._units = self._sentences = self._words = 0
         self._of = 0, 0, False
-        self._notes = np.zeros(len(REFUSED) + len(OPTIONAL) + 2 + 2 * len(settings.systems), dtype=np.int64)
-        self._expected: Expected | None = None
+        self._notes = np.zeros(len(REFUSED) + len(OPTIONAL) + 2 + 2 * len(systems), dtype=np.int64)
+        self._expected = np.zeros(len(Expected._fields))
 
     def add(self, counts: Unit | Expected) -> None:
         if isinstance(counts, Expected):
-            before = self._expected or Expected(0.0, 0.0, 0)
-            mean, variance = before.mean + counts.mean, before.variance + counts.variance
-            self._expected = Expected(mean, variance, before.words + counts.words)
-            if self._settings.gold is None:
+            self._expected += counts
+            if self._gold is None:
                 self._sentences, self._words = self._sentences + 1, self._words + counts.words
             return
         self._units += 1
@@ -225,28 +221,28 @@ class Evaluation(Fold[Unit | Expected]):
     def rows(self) -> list[Row]:
         if not self._sentences:
             raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
-        return self._by_class() if self._settings.kinds else self._informative if self._brief else self._scores
+        return self._by_class() if self._kinds else self._informative if self._brief else self._scores
 
     def lines(self) -> Iterator[str]:
         refused, _, missing = (each.tolist() for each in np.split(self._notes, _PARTS))
         kinds = zip(refused, REFUSED, strict=True)
         if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
             yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
-        if self._settings.gold is not None:
-            for number, path in enumerate((self._settings.gold, *self._settings.systems)):
+        if self._gold is not None:
+            for number, path in enumerate((self._gold, *self._systems)):
                 for words, column in zip(missing[2 * number :][:2], ("HEAD", "DEPREL"), strict=True):
                     if words:
                         what = "left out of UAS, LAS, CLAS, MLAS and BLEX" if not number else "counted as wrong"
                         what = "_ is compared like a label" if column == "DEPREL" else what
                         yield f"{path}: {counted_thousands(words, 'word')} without {column}: {what}"
             if self._empty:
-                where = f"{self._settings.gold} has none of these in any word"
+                where = f"{self._gold} has none of these in any word"
                 yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
             if self._left_out:
                 why = "right everywhere, or not in the gold trees"
                 yield f"{', '.join(self._left_out)}: {why}; left out of tables and of the last line"
             uas, las = map(METRICS.index, ("UAS", "LAS"))
-            for system, sums in zip(self._settings.systems, self._counts.sum(axis=0), strict=True):
+            for system, sums in zip(self._systems, self._counts.sum(axis=0), strict=True):
                 right = int(sums[uas, CORRECT])
                 if SUSPICIOUS <= right == sums[las, CORRECT] and right < sums[uas, GOLD]:
                     all_words = f"all {counted_thousands(right, 'word')} with the right head have the right label"
@@ -272,28 +268,28 @@ class Evaluation(Fold[Unit | Expected]):
     @property
     def _counts(self) -> Integers:
         """Of all units, (units, systems, metrics, 4); none of these without gold trees."""
-        return np.asarray(self._flat).reshape(-1, len(self._settings.systems), len(METRICS), 4)
+        return np.asarray(self._flat).reshape(-1, len(self._systems), len(METRICS), 4)
 
     @cached_property
     def _scores(self) -> list[Row]:
-        settings, counts, rows = self._settings, self._counts, list[Row]()
+        counts, rows = self._counts, list[Row]()
         if len(counts):
-            found, less = scores(counts, METRICS, settings.confidence, settings.resamples, settings.seed)
-            for system, each in zip(settings.systems, found, strict=True):
+            found, less = scores(counts, METRICS, *self._how)
+            for system, each in zip(self._systems, found, strict=True):
                 rows += [{"system": system, **_row(score)} for score in each]
             for row in map(_row, less):
-                rows.append({"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"])})
-        if self._expected is not None:
-            mean, variance, words = self._expected
-            low, high = normal_interval(mean, variance, settings.confidence)
-            row = {"system": settings.systems[0], "metric": EXPECTED, "value": mean / words}
+                rows.append({"system": self._systems[1], **row, "metric": DIFFERENCE.format(row["metric"])})
+        mean, variance, words = self._expected.tolist()
+        if words:
+            low, high = normal_interval(mean, variance, self._how[0])
+            row = {"system": self._systems[0], "metric": EXPECTED, "value": mean / words}
             rows.append({**row, "low": max(low / words, 0.0), "high": min(high / words, 1.0)})
         return rows
 
     def _by_class(self) -> list[Row]:
         rows = list[Row]()
-        for system, found in zip(self._settings.systems, self._classes, strict=True):
-            for each in in_order(found, self._settings.kinds):
+        for system, found in zip(self._systems, self._classes, strict=True):
+            for each in in_order(found, self._kinds):
                 correct, gold, predicted = sums = [counter[each] for counter in found]
                 shares = correct / predicted if predicted else None, correct / gold if gold else None
                 values = (system, *each, float(f1(np.array(sums))), *shares, *sums)
@@ -302,7 +298,7 @@ class Evaluation(Fold[Unit | Expected]):
 
     @cached_property
     def _quoted(self) -> str:
-        systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self._settings.systems) > 1))
+        systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self._systems) > 1))
         found = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
         sentences, words = counted_thousands(self._sentences, "sentence"), counted_thousands(self._words, "word")
         most, most_words, more = self._of

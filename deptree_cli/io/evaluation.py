@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, groupby, islice, repeat
+from itertools import chain, compress, groupby, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ from deptree_cli.io.conllu.blocks import Block, error_of_tokens, read_blocks_or_
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.pairing import bare, first_difference, nearest, not_there, text_differs
 from deptree_cli.io.read import unmarked
-from deptree_cli.io.trees import GivenTree
+from deptree_cli.io.trees import check_acyclic
 from deptree_cli.kernels.columns import HEAD, NO_HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
@@ -59,39 +59,36 @@ _TOGETHER, _UNITS = 1 << 14, 1 << 11
 
 
 class Numbers(dict[str, int]):
-    """The number of each text of a column: that of what is compared of it, in the order in which these came.
-
-    Args:
-        compared: what of a text is compared.
-    """
+    """The number of each text of a column: that of what is `compared` of it, in the order in which these came."""
 
     def __init__(self, compared: Callable[[str], str] = str) -> None:
-        self._compared = compared
-        self.names: list[str] = []
-        self._known: dict[str, int] = {}
-        self["_"] = self.__missing__("_")
+        self._compared, self._known = compared, dict[str, int]()
+        self["_"] = self["_"]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._known)
 
     def __missing__(self, text: str) -> int:
-        name = self._compared(text)
-        if name not in self._known:
-            self._known[name] = len(self.names)
-            self.names.append(name)
-        self[text] = self._known[name]
+        self[text] = self._known.setdefault(self._compared(text), len(self._known))
         return self[text]
 
 
-class Vocabulary:
-    """The numbers of what stands in columns, the same for all files of an evaluation."""
-
-    def __init__(self) -> None:
-        compared: list[Callable[[str], str]] = [str.lower, str, str, universal_features, str, universal]
-        self.columns = [Numbers(each) for each in compared]
+# The numbers of what stands in columns, the same for all files of an evaluation.
+Vocabulary = Sequence[Numbers]
 
 
-def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> FileWords:
+def new_vocabulary() -> Vocabulary:
+    return list(map(Numbers, [str.lower, str, str, universal_features, str, universal]))
+
+
+def _words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> list[Any]:
     """The words of sentences that have the same columns, as numbers of a vocabulary; of errors no words.
 
     Rows are those of words, multiword tokens and empty nodes.
+
+    Returns:
+        what `FileWords` has, in its order, but its columns behind the rest, and sizes of sentences instead of starts.
     """
     texts = [_text(item) for item in items]
     blocks = [item for item in items if isinstance(item, Block)]
@@ -110,37 +107,24 @@ def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> F
         covered[words_before[row] :][: last - first + 1] = True
         is_token[row] = True
     is_token[word_rows[covered]] = False
-    tokens_text = [bare(form) for form in compress(cells[FORM], is_token.tolist())]
+    tokens = list(map(bare, compress(cells[FORM], is_token.tolist())))
     tokens_before, token_rows = starts_of(is_token), np.flatnonzero(is_token)
-    tokens, words = tokens_before[starts], words_before[starts]
-    spans = zip(tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
-    return FileWords(
-        ["".join(tokens_text[first:last]) for first, last in spans],
-        words,
-        tokens,
-        _small(np.array([len(each) for each in tokens_text], dtype=np.int64)),
-        _small(token_rows - np.repeat(starts[:-1], np.diff(tokens))),
-        _small(tokens_before[word_rows + 1] - 1 - np.repeat(tokens[:-1], np.diff(words))),
+    token_starts, sizes = tokens_before[starts], np.diff(words_before[starts])
+    # forms of words that are tokens are compared without white space
+    of_words = [list(compress(each, is_word.tolist())) for each in cells]
+    of_words[FORM] = [form if within else bare(form) for form, within in zip(of_words[FORM], covered, strict=True)]
+    numbers = [[numbers[text] for text in each] for each, numbers in zip(of_words, vocabulary, strict=True)]
+    arrays = (
+        np.array(list(map(len, tokens)), dtype=np.int64),
+        token_rows - np.repeat(starts[:-1], np.diff(token_starts)),
+        tokens_before[word_rows + 1] - 1 - np.repeat(token_starts[:-1], sizes),
         covered,
-        [_small(np.array(each)) for each in _numbers(cells, is_word.tolist(), covered.tolist(), vocabulary)],
-        _small(np.concatenate([np.empty(0, dtype=np.int64), *heads])),
+        np.concatenate([np.empty(0, dtype=np.int64), *heads]),
+        *map(np.array, numbers),
     )
-
-
-def _small(numbers: Int) -> Integers:
-    """The same in the smallest integers that hold them: all words of a file stay in memory."""
-    return numbers.astype(smallest_type(int(numbers.max(initial=1))))
-
-
-def _numbers(
-    columns: Sequence[Sequence[str]], is_word: Sequence[bool], covered: Sequence[bool], vocabulary: Vocabulary
-) -> Iterator[list[int]]:
-    """The numbers of each column; forms of words that are tokens without white space, as those are compared."""
-    for cells, numbers in zip(columns, vocabulary.columns, strict=True):
-        texts: Iterator[str] = compress(cells, is_word)
-        if cells is columns[FORM]:
-            texts = (text if within else bare(text) for text, within in zip(texts, covered, strict=True))
-        yield [numbers[text] for text in texts]
+    # all words of a file stay in memory: in the smallest integers that hold them
+    small = [each.astype(smallest_type(int(each.max(initial=1)))) if each is not covered else each for each in arrays]
+    return [["".join(tokens[slice(*each)]) for each in pairwise(token_starts)], sizes, np.diff(token_starts), *small]
 
 
 def _text(item: Block | DeptreeError) -> bytes:
@@ -169,7 +153,7 @@ class TreeFile:
     errors: dict[int, DeptreeError] = field(default_factory=dict)
     _waiting: list[Block | DeptreeError] = field(default_factory=list)
     _size: int = 0
-    _parts: list[FileWords] = field(default_factory=list)
+    _parts: list[list[Any]] = field(default_factory=list)
 
     def add(self, item: Block | DeptreeError, name: str = "") -> None:
         """Add a sentence, or what is wrong with one, of which then nothing is known."""
@@ -186,23 +170,21 @@ class TreeFile:
         if self._size >= _TOGETHER:
             self._flush()
 
+    def _flush(self) -> None:
+        for _, run in groupby(self._waiting, lambda item: getattr(item, "columns", None)):  # maybe of several files
+            self._parts.append(_words_of(list(run), self.vocabulary))
+        self._waiting.clear()
+        self._size = 0
+
     @cached_property
     def words(self) -> FileWords:
         """The words of all sentences; none of those of which nothing is known."""
         self._flush()
-        parts, self._parts = self._parts or [words_of([], Vocabulary())], []
-        lengths, rows, token_of, in_multiword, heads = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("lengths", "rows", "token_of", "in_multiword", "heads")
-        )
-        return FileWords(
-            [text for part in parts for text in part.texts],
-            starts_of(np.concatenate([part.sizes for part in parts])),
-            starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
-            *(lengths, rows, token_of, in_multiword),
-            [np.concatenate(each) for each in zip(*(part.columns for part in parts), strict=True)],
-            heads,
-        )
+        parts, self._parts = self._parts or [_words_of([], self.vocabulary)], []
+        texts, *arrays = zip(*parts, strict=True)
+        sizes, tokens, lengths, rows, token_of, covered, heads, *columns = map(np.concatenate, arrays)
+        starts = starts_of(sizes), starts_of(tokens)
+        return FileWords(list(chain(*texts)), *starts, lengths, rows, token_of, covered, columns, heads)
 
     def sent_id(self, number: int) -> str:
         return self.names[number] or str(number + 1)
@@ -214,17 +196,13 @@ class TreeFile:
 
     def check_trees(self) -> None:
         """Note which sentences have heads that make a cycle; some words may have none."""
-        self._flush()
-        before = 0
-        for words in self._parts or [self.words]:
-            for place in np.flatnonzero(cyclic(words)).tolist():
-                heads, number = words.heads[words.words[place] : words.words[place + 1]], before + place
-                known = np.maximum(heads, 0).tolist()  # a word without a head ends every path, as ROOT does
-                try:
-                    GivenTree(self.sent_id(number), tuple(known), 1, self.at(number)).check_acyclic()
-                except DeptreeError as error:
-                    self.errors.setdefault(number, error)
-            before += len(words.texts)
+        words = self.words
+        for number in np.flatnonzero(cyclic(words)).tolist():
+            heads = words.heads[words.words[number] : words.words[number + 1]]
+            try:  # a word without a head ends every path, as ROOT does
+                check_acyclic(np.maximum(heads, 0).tolist(), self.at(number), self.sent_id(number))
+            except DeptreeError as error:
+                self.errors.setdefault(number, error)
 
     def row_of(self, number: int, at: int) -> int:
         """The row of a sentence that a character of its text is in, or the last of its tokens."""
@@ -232,12 +210,6 @@ class TreeFile:
         first, end = words.tokens[number : number + 2]
         token = min(int(np.searchsorted(np.cumsum(words.lengths[first:end]), at, side="right")), end - first - 1)
         return int(words.rows[first + token]) if end > first else 0
-
-    def _flush(self) -> None:
-        for _, run in groupby(self._waiting, lambda item: getattr(item, "columns", None)):  # maybe of several files
-            self._parts.append(words_of(list(run), self.vocabulary))
-        self._waiting.clear()
-        self._size = 0
 
 
 def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> TreeFile:
@@ -263,19 +235,19 @@ class Pairing:
 
     Attributes:
         spans: of each group the gold sentences first, ..., end - 1, none of what only the system has, and the system's
-            start, ..., stop - 1: four numbers, one group behind the other.
+            start, ..., stop - 1.
         errors: why groups cannot be compared, by their number.
         beyond: what is wrong with sentences that only the system's file has.
     """
 
-    spans: array[int] = field(default_factory=lambda: array("q"))
+    spans: list[tuple[int, int, int, int]] = field(default_factory=list)
     errors: dict[int, DeptreeError] = field(default_factory=dict)
     beyond: list[DeptreeError] = field(default_factory=list)
 
     def add(self, gold: range, system: range, error: DeptreeError | None = None) -> None:
         if error:
-            self.errors[len(self.spans) // 4] = error
-        self.spans.extend((gold.start, gold.stop, system.start, system.stop))
+            self.errors[len(self.spans)] = error
+        self.spans.append((gold.start, gold.stop, system.start, system.stop))
 
     @property
     def groups(self) -> Int:
@@ -283,7 +255,7 @@ class Pairing:
 
     @property
     def lost(self) -> int:
-        return sum(self.spans[4 * group + 1] - self.spans[4 * group] for group in self.errors) + len(self.beyond)
+        return sum(end - first for first, end, *_ in map(self.spans.__getitem__, self.errors)) + len(self.beyond)
 
 
 def paired(gold: TreeFile, system: TreeFile) -> Pairing:
@@ -305,7 +277,7 @@ def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
     """The n-th sentence of an id with the n-th of that id."""
     ours, theirs = gold.words.texts, system.words.texts
     if gold.names == system.names and ours == theirs and not (gold.errors or system.errors):
-        return Pairing(array("q", (np.arange(len(ours))[:, None] + [0, 1, 0, 1]).tobytes()))
+        return Pairing([(number, number + 1) * 2 for number in range(len(ours))])
     places: dict[str, list[int]] = {}
     nameless: list[DeptreeError] = []  # errors of sentences, of which nobody knows which
     for number, name in reversed([*enumerate(system.names)]):  # the first is taken first: the last of a list
@@ -323,7 +295,7 @@ def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
             other = waiting.pop()
             others, error = range(other, other + 1), error or system.errors.get(other)
             if error is None and ours[number] != theirs[other]:
-                error, _ = _difference(gold, own, system, others)
+                error, _ = _problem(gold, own, system, others)
         else:
             missing = f"{system.place} has no sentence with this id"
             error = error or (nameless.pop() if nameless else None)
@@ -393,17 +365,9 @@ def _leave_out(gold: TreeFile, ours: range, system: TreeFile, theirs: range, fou
 
 
 def _problem(gold: TreeFile, ours: Sequence[int], system: TreeFile, theirs: Sequence[int]) -> tuple[DeptreeError, int]:
-    """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
-    broken = next((number for number in theirs if number in system.errors), None)
-    if broken is not None:
-        return system.errors[broken], ours[0] if ours else -1
-    return _difference(gold, ours, system, theirs)
-
-
-def _difference(
-    gold: TreeFile, ours: Sequence[int], system: TreeFile, theirs: Sequence[int]
-) -> tuple[DeptreeError, int]:
-    """Where the texts of some sentences differ, and in which gold sentence, -1 if there are none."""
+    """What is wrong with a stretch (the system's is broken, or texts differ), and with which gold sentence; -1: none."""
+    if broken := [system.errors[number] for number in theirs if number in system.errors]:
+        return broken[0], ours[0] if ours else -1
     one, two = ("".join(file.words.texts[each] for each in some) for file, some in ((gold, ours), (system, theirs)))
     at = first_difference(one, two)
     other, there = _place(system, theirs, at)
@@ -503,7 +467,7 @@ def compared(
         first, _, start, stop = groups[compares[groups[:, 0]]].T
         own = np.arange((stop - start).sum()) + np.repeat(start - starts_of(stop - start)[:-1], stop - start)
         sides.append((system.words, own, numbers[np.repeat(first, stop - start)]))
-    found = _counted(sides, gold.vocabulary.columns[DEPREL].names, kinds, no_punct)
+    found = _counted(sides, gold.vocabulary[DEPREL].names, kinds, no_punct)
     of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
     for unit, group in groupby(range(len(gold.names)), unit_of.tolist().__getitem__):
         first, *others = group
@@ -551,7 +515,7 @@ def _counted(
 def compared_files(
     gold: str, systems: Sequence[str], kinds: Sequence[Classes] = (), no_punct: bool = False
 ) -> Iterator[Unit | DeptreeError]:
-    vocabulary = Vocabulary()
+    vocabulary = new_vocabulary()
     first = read_trees(gold, vocabulary)
     yield from compared(first, [read_trees(each, vocabulary, True) for each in systems], kinds, no_punct)
 

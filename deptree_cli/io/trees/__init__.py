@@ -80,19 +80,19 @@ class GivenTree(NamedTuple):
     def names(self) -> list[str]:
         return names_of(self.sent_id)
 
-    def check_acyclic(self) -> None:
-        """Raise unless every word has ROOT above it."""
-        n = len(self.heads)
-        seen = [0] * (n + 1)  # the word from which a node was first reached; ROOT is above all
-        for word in range(1, n + 1):
-            node = word
-            while node and not seen[node]:
-                seen[node] = word
-                node = self.heads[node - 1]
-            if node and seen[node] == word:
-                problem = f"not a tree: word {node} is its own ancestor"
-                remedy = "Correct it, for example with deptree repair, or remove it"
-                raise DeptreeError(problem, remedy, place=self.place, sent_id=self.sent_id)
+
+def check_acyclic(heads: Sequence[int], place: str, sent_id: str) -> None:
+    """Raise unless every word has ROOT above it."""
+    seen = [0] * (len(heads) + 1)  # the word from which a node was first reached; ROOT is above all
+    for word in range(1, len(heads) + 1):
+        node = word
+        while node and not seen[node]:
+            seen[node] = word
+            node = heads[node - 1]
+        if node and seen[node] == word:
+            problem = f"not a tree: word {node} is its own ancestor"
+            remedy = "Correct it, for example with deptree repair, or remove it"
+            raise DeptreeError(problem, remedy, place=place, sent_id=sent_id)
 
 
 def names_of(sent_id: str) -> list[str]:
@@ -239,7 +239,7 @@ def tree_of(block: Block, any_heads: bool = False) -> GivenTree:
         raise without_heads(block.heads, block.place, block.sent_id)
     tree = _noted(tree, block) if _NOTES.search(block.raw) else tree
     if not any_heads:
-        tree.check_acyclic()
+        check_acyclic(tree.heads, tree.place, tree.sent_id)
     return tree
 
 
@@ -282,7 +282,7 @@ def tree_in(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
     if any_heads:
         forms = texts_in(value.get("forms"), "forms", "form", heads, here, sent_id)
         return tree._replace(forms=tuple(form.encode("utf-8", "replace") for form in forms))
-    tree.check_acyclic()
+    check_acyclic(heads, here, sent_id)
     return tree
 
 
