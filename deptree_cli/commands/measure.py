@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -156,17 +155,17 @@ def measure(
     asked = tuple(NUMBERS.get(name).name for name in dict.fromkeys(names))
     chosen = asked or (SHOWN if in_table else tuple(NUMBERS.names))
     work = Measure(chosen, packing.space, size, drawn_seed, scores is not None, no_punct or tokens, comments)
-    if size is not None and not any(column.has_error for column in work.columns):
+    if size is not None and not any(field.kind == ERROR for field in work.fields):
         raise click.UsageError(
             "-k samples trees for quantities that are not sums over arcs, but all of these are. Remove it."
         )
     if per == SENTENCE:
-        fields = [f"{outer}.{name}" if outer else name for outer, name, *_ in work.fields]
+        fields = [f"{each.outer}.{each.quantity}".removeprefix(".") for _, each in work.shown]
         behind = [name for name in chosen if name != LENGTH] if in_table else fields
         return job.write(work, drawn_seed, _sheet(["sent_id", "file"], comments, [LENGTH, *behind]))
     shown = {name: name for name in (*HEADINGS, *["error"] * bool(size))}
     sheet = Sheet(MEANS, "measure", shown if in_table else None)
-    return job.summarise(work, Treebank(work.columns, seed), sheet, drawn_seed)
+    return job.summarise(work, Treebank(work.fields, seed), sheet, drawn_seed)
 
 
 def _sheet(first: Sequence[str], comments: Sequence[str], others: Sequence[str]) -> Sheet:
@@ -298,13 +297,10 @@ class Packing:
         return PackedTrees(places, read, np.concatenate(heads), np.cumsum([0, *map(len, heads)]), reductions)
 
     def _reduction(self, block: Block) -> Reduction:
-        removed, units = np.zeros(block.n, dtype=bool), None
-        if self.no_punct:
-            removed[:] = [universal(label) == PUNCTUATION for label in block.deprels]
-        if self.tokens:
-            tokens = surface_tokens(block)
-            units = np.repeat(np.arange(len(tokens)), [each.last - each.first + 1 for each in tokens])
-        return Reduction(removed, units)
+        labels = block.deprels if self.no_punct else [""] * block.n
+        sizes = [each.last - each.first + 1 for each in surface_tokens(block)] if self.tokens else []
+        units = np.repeat(np.arange(len(sizes)), sizes) if self.tokens else None
+        return Reduction(np.array([universal(label) == PUNCTUATION for label in labels], dtype=bool), units)
 
     def _check_roots(self, heads: Int, what: str, place: str = "") -> None:
         roots, setting = int(np.count_nonzero(heads == 0)), errors.SEVERAL_ROOTS
@@ -323,24 +319,20 @@ Cells = Mapping[tuple[str, str], Sequence[Any] | Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Table:
     """Rows that are made together, a column after another, which is several times as fast as a cell after another."""
 
     make: Callable[[], Cells]
 
     @cached_property
     def rows(self) -> list[Row]:
-        made = self.make()
-        columns = [_known(each) if isinstance(each, np.ndarray) else each for each in made.values()]
-        names, rows = [name for _, name in made], list[Row]()
-        if not any(outer for outer, _ in made):
-            return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-        for values in zip(*columns, strict=True):
-            row: dict[str, Any] = {}
-            for (outer, name), value in zip(made, values, strict=True):
-                (row.setdefault(outer, {}) if outer else row)[name] = value
-            rows.append(row)
-        return rows
+        objects: dict[str, dict[str, Sequence[Any]]] = {"": {}}
+        for (outer, name), values in self.make().items():
+            objects.setdefault(outer, {})[name] = _known(values) if isinstance(values, np.ndarray) else values
+        rows, *others = (
+            [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)] for each in objects.values()
+        )
+        return [row | dict(zip([*objects][1:], each, strict=True)) for row, *each in zip(rows, *others, strict=True)]
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -358,9 +350,9 @@ class Columns:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rows:
-    """Some of them: those of a sentence; and what all count for, with the first of these."""
+    """Those of a sentence; with the first of a table, what all of this count for."""
 
-    of: Columns
+    of: Table
     which: slice
     counted: Counts | None = None
 
@@ -405,17 +397,25 @@ class WordRows:
         columns = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in of_sentences.items()}
         own = ids[kept].tolist(), forms, tags, labels, of_heads, spans, depths, crossed, gaps
         columns |= dict(zip(WORDS, own, strict=True))
-        made = Columns(lambda: {("", name): values for name, values in columns.items()})
+        made = Table(lambda: {("", name): values for name, values in columns.items()})
         return [Rows(made, slice(*part)) for part in pairwise(trees.starts.tolist())]
 
 
-class Column(NamedTuple):
-    """Numbers of sentences: a quantity of the trees (`TREES`) or of a baseline, which may have spreads and errors."""
+# What numbers are: of a tree itself or an expectation, a standard deviation, an error due to sampling.
+KINDS = MEAN, SD, ERROR = "mean", "sd", "error"
+
+
+class Field(NamedTuple):
+    """Numbers of sentences: a quantity of the trees (`TREES`), or something of a baseline."""
 
     quantity: str
     of: str
-    has_sd: bool = False
-    has_error: bool = False
+    kind: str = MEAN
+
+    @property
+    def outer(self) -> str:
+        """The object that it stands in in rows, if any."""
+        return "" if self.of == TREES else self.of if self.kind == MEAN else f"{self.of}_{self.kind}"
 
 
 @dataclass(frozen=True)
@@ -451,32 +451,28 @@ class Measure:
         return [NUMBERS.get(name) for name in self.names]
 
     @cached_property
-    def columns(self) -> list[Column]:
-        found, sampled = list[Column](), self.size is not None
+    def fields(self) -> list[Field]:
+        """What is known of a sentence; spreads and errors follow what they are of."""
+        found, sampled = list[Field](), self.size is not None
         for quantity in self._quantities:
-            name = quantity.name
-            found.append(Column(name, TREES))
-            found += [Column(name, of, each.variance is not None) for of, each in quantity.baselines.items()]
-            exact = isinstance(quantity, OverArcs) and (self.space.single_root or not quantity.over)
+            name, exact = (
+                quantity.name,
+                isinstance(quantity, OverArcs) and (self.space.single_root or not quantity.over),
+            )
+            has = {of: (True, each.variance is not None, False) for of, each in quantity.baselines.items()}
             if name != LENGTH and (exact or sampled):
-                found.append(Column(name, RANDOM_TREES, sampled, not exact))
+                has[RANDOM_TREES] = True, sampled, not exact
             if name != LENGTH and self.scored and ((exact and not self.reduced) or sampled):
-                found.append(Column(name, PARSER, True, not exact or self.reduced))
+                has[PARSER] = True, True, not exact or self.reduced
+            found.append(Field(name, TREES))
+            found += [Field(name, of, kind) for of, kinds in has.items() for kind in compress(KINDS, kinds)]
         return found
 
-    @cached_property
-    def fields(self) -> list[tuple[str, str, int, str]]:
-        """Of the fields of rows behind the length: the object they stand in, name, column, and what its numbers are."""
-        found = []
-        for at, (name, of, has_sd, has_error) in sorted(enumerate(self.columns), key=lambda each: each[1].of != TREES):
-            outers = {
-                "means": "" if of == TREES else of,
-                "sds": f"{of}_sd" * has_sd,
-                "errors": f"{of}_error" * has_error,
-            }
-            known = [(outer, kind) for kind, outer in outers.items() if outer or kind == "means"]
-            found += [(outer, name, at, kind) for outer, kind in known if name != LENGTH]
-        return found
+    @property
+    def shown(self) -> list[tuple[int, Field]]:
+        """The fields of rows, behind the length, with their numbers: those of trees first."""
+        known = [(at, field) for at, field in enumerate(self.fields) if field.quantity != LENGTH]
+        return sorted(known, key=lambda each: each[1].of != TREES)
 
     def __call__(self, prepared: Any, rng: np.random.Generator | None) -> Rows:
         if not self.scored:
@@ -493,28 +489,26 @@ class Measure:
         lengths, which = np.unique(trees.lengths, return_inverse=True)
         how = self.space, self.names, self.size, self.seed
         random = np.stack([of_random_trees(n, *how) for n in lengths.tolist()])[which]
-        packed, unknown, columns = (trees.heads, trees.starts), np.full(len(trees.read), np.nan), []
-        own: Float = unknown
-        for column in self.columns:
-            at = self.names.index(column.quantity)
+        packed, unknown, columns = (trees.heads, trees.starts), np.full(len(trees.read), np.nan), list[Float]()
+        own, found = unknown, tuple[Float, ...]()
+        for name, of, kind in self.fields:
+            at = self.names.index(name)
             quantity = self._quantities[at]
-            if column.of == TREES:
+            if of == TREES:
                 own = np.asarray(quantity.of_trees(*packed), dtype=np.float64)
-                found = own, unknown, unknown
-            elif baseline := quantity.baselines.get(column.of):
+                found = (own,)
+            elif kind == MEAN and (baseline := quantity.baselines.get(of)):
                 variance = unknown if baseline.variance is None else np.maximum(baseline.variance(*packed), 0.0)
-                found = np.asarray(baseline.mean(*packed), dtype=np.float64), np.sqrt(variance), unknown
-            else:
-                others = random if column.of == RANDOM_TREES or parser is None else parser
+                found = np.asarray(baseline.mean(*packed), dtype=np.float64), np.sqrt(variance)
+            elif kind == MEAN:
+                others = random if of == RANDOM_TREES or parser is None else parser
                 found = tuple(np.where(np.isnan(own), np.nan, others[:, at].T))
-            columns.append(np.stack(found))
-        means, sds, errors = np.stack(columns, axis=2)
-        made = Columns(partial(self._cells, trees, {"means": means, "sds": sds, "errors": errors}))
-        spread, sampled = ([each[at] for each in self.columns] for at in (2, 3))
-        counts = Counts(trees.lengths, means, sds[:, spread], errors[:, sampled])
+            columns.append(found[KINDS.index(kind)])
+        numbers = np.column_stack(columns)
+        made, counts = Table(partial(self._cells, trees, numbers)), Counts(trees.lengths, numbers)
         return [Rows(made, slice(at, at + 1), None if at else counts) for at in range(len(trees.read))]
 
-    def _cells(self, trees: PackedTrees, found: Mapping[str, Float]) -> Cells:
+    def _cells(self, trees: PackedTrees, numbers: Float) -> Cells:
         read = trees.read
         made: dict[tuple[str, str], Sequence[Any] | Array] = {
             ("", "sent_id"): [each.sent_id for each in read],
@@ -522,9 +516,9 @@ class Measure:
             **{("", key): [each.companions[COMMENTS][at] for each in read] for at, key in enumerate(self.keys)},
             ("", LENGTH): trees.lengths.tolist(),
         }
-        for outer, name, at, attribute in self.fields:
-            values = found[attribute][:, at]
-            made[outer, name] = values.astype(np.int64) if not outer and NUMBERS.get(name).whole else values
+        for at, field in self.shown:
+            is_whole = field.of == TREES and NUMBERS.get(field.quantity).whole
+            made[field.outer, field.quantity] = numbers[:, at].astype(np.int64) if is_whole else numbers[:, at]
         return made
 
 
@@ -534,45 +528,43 @@ def _known(values: Array) -> list[Any]:
 
 
 class Counts(NamedTuple):
-    """The numbers of some sentences, (sentences, columns); spreads and errors of columns that have these."""
+    """The lengths of some sentences, and the numbers of all fields, (sentences, fields)."""
 
     lengths: Int
-    means: Float
-    sds: Float
-    errors: Float
+    numbers: Float
 
 
 class Treebank(Fold[Counts]):
-    """Keeps the numbers of all sentences as they come, packed, and tells their means."""
+    """Keeps the numbers of all sentences as they come, and tells their means."""
 
-    def __init__(self, columns: Sequence[Column], seed: int) -> None:
-        self._columns, self._seed = columns, seed
-        self._lengths, self._numbers = array("q"), [array("d") for _ in range(3)]
+    def __init__(self, fields: Sequence[Field], seed: int) -> None:
+        self._fields, self._seed = fields, seed
+        self._found = list[Counts]()
 
     def add(self, counts: Counts) -> None:
-        self._lengths.frombytes(counts.lengths.tobytes())
-        for kept, each in zip(self._numbers, counts[1:], strict=True):
-            kept.frombytes(each.tobytes())
+        self._found.append(counts)
 
     def rows(self) -> list[Row]:
-        if not self._lengths:
+        if not self._found:
             raise DeptreeError("there are no trees to measure", "Give sentences with HEADs")
-        columns, size = self._columns, len(self._lengths)
-        values, sds, errors = (np.frombuffer(each).reshape(size, -1) for each in self._numbers)
-        own = {column.quantity: at for at, column in enumerate(columns) if column.of == TREES}
+        lengths, numbers = map(np.concatenate, zip(*self._found, strict=True))
+        columns = [(quantity, of) for quantity, of, kind in self._fields if kind == MEAN]
+        of_kind: dict[str, dict[int, Float]] = {kind: {} for kind in KINDS}
+        for (quantity, of, kind), values in zip(self._fields, numbers.T, strict=True):
+            of_kind[kind][columns.index((quantity, of))] = values
         found = treebank_means(
-            values,
-            dict(zip([at for at, column in enumerate(columns) if column.has_sd], sds.T, strict=True)),
-            dict(zip([at for at, column in enumerate(columns) if column.has_error], errors.T, strict=True)),
-            np.array(self._lengths, dtype=np.int64),
-            [own[column.quantity] for column in columns],
-            [at for at, column in enumerate(columns) if column.of == RANDOM_TREES],
+            np.column_stack(list(of_kind[MEAN].values())),
+            of_kind[SD],
+            of_kind[ERROR],
+            lengths,
+            [columns.index((quantity, TREES)) for quantity, _ in columns],
+            [at for at, (_, of) in enumerate(columns) if of == RANDOM_TREES],
             stream_of(None, self._seed),
         )
         rows: list[Row] = []
-        for at, column in enumerate(columns):
+        for at, (quantity, of) in enumerate(columns):
             known = {name: _known(values)[at] for name, values in found.items()}
-            row: dict[str, Any] = {"quantity": column.quantity, "of": column.of}
-            row |= {name: known[name] for name in (MEANS[2:6] if column.of == TREES else MEANS[2:9])}
+            row: dict[str, Any] = {"quantity": quantity, "of": of}
+            row |= {name: known[name] for name in (MEANS[2:6] if of == TREES else MEANS[2:9])}
             rows.append(row | {name: known[name] for name in MEANS[9:] if known[name] is not None})
         return rows

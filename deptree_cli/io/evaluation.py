@@ -365,7 +365,7 @@ def _leave_out(gold: TreeFile, ours: range, system: TreeFile, theirs: range, fou
 
 
 def _problem(gold: TreeFile, ours: Sequence[int], system: TreeFile, theirs: Sequence[int]) -> tuple[DeptreeError, int]:
-    """What is wrong with a stretch (the system's is broken, or texts differ), and with which gold sentence; -1: none."""
+    """What is wrong with a stretch (a sentence is broken, or texts differ), and with which gold sentence, or -1."""
     if broken := [system.errors[number] for number in theirs if number in system.errors]:
         return broken[0], ours[0] if ours else -1
     one, two = ("".join(file.words.texts[each] for each in some) for file, some in ((gold, ours), (system, theirs)))
