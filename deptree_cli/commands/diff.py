@@ -33,8 +33,7 @@ from deptree_cli.io.read import beside as blocks_beside
 from deptree_cli.io.read import check_words, read, sentence_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Companion, Sentence, Side
-from deptree_cli.io.trees import format_of_trees
-from deptree_cli.io.trees.written import blocks_of
+from deptree_cli.io.trees import blocks_of, format_of_trees
 from deptree_cli.kernels.budget import BYTES, foresee
 
 TEXT = as_text(differences_to_text)

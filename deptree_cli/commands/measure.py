@@ -39,8 +39,7 @@ from deptree_cli.io.files.streams import check_readable, share_of
 from deptree_cli.io.read import sentence_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees import sentences_that_are_trees, tree_of
-from deptree_cli.io.trees.written import blocks_of
+from deptree_cli.io.trees import blocks_of, sentences_that_are_trees, tree_of
 from deptree_cli.kernels.budget import foresee
 
 HELP = """Measure dependency lengths, direction, depth and crossings of trees, and compare them with chance.

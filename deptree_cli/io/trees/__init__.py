@@ -1,7 +1,7 @@
 """Trees that somebody drew or annotated: what is known of one, and files of them in CoNLL-U or in JSON Lines.
 
 In CoNLL-U samples are usually named ``X/sample_3``, and ``# tree_count = 5`` says how often one was drawn. A line of
-JSON has `sent_id`, `heads`, if there are labels `deprels` and, unless it is 1, `count`.
+JSON has `sent_id`, `heads`, if there are labels `deprels` and, unless it is 1, `count`. There are lines of heads alone.
 """
 
 from __future__ import annotations
@@ -9,19 +9,27 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int
-from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, read_blocks_or_errors, word_starts
-from deptree_cli.io.conllu.columns import BOM, UNKNOWN, decoded
-from deptree_cli.io.files.streams import STDIN, Input, at_hand, open_input
-from deptree_cli.io.json_lines import sent_id_of
-from deptree_cli.io.trees.lines import FORMATS, JSON, LineFormat, line_format
+from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
+from deptree_cli.io.conllu.blocks import (
+    Block,
+    Chunk,
+    columns_of,
+    heads_of,
+    numbered,
+    read_blocks_or_errors,
+    split_chunks,
+    word_starts,
+)
+from deptree_cli.io.conllu.columns import BOM, COLUMNS, UNKNOWN, decoded, header_for
+from deptree_cli.io.files.streams import STDIN, Input, at_hand, lines_of, open_input
+from deptree_cli.io.json_lines import object_of, sent_id_of
 
 # What marks a sample of a sentence: /anything as in UD, or -sample_3, which strict validators prefer.
 _MARKS = re.compile(r"/[^/]*$"), re.compile(r"-sample_\d+$")
@@ -143,23 +151,52 @@ def _number(value: Any) -> float | None:
         return math.nan
 
 
-def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterator[GivenTree | DeptreeError]:
-    """The trees in a file, or with ``file:line`` what is not a tree of a sentence; `-` is standard input.
+def _vector(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
+    words = line.split()
+    for number, word in enumerate(words, 1):
+        if not word.isdigit():
+            problem = f"the head of word {number} is {word.decode('utf-8', 'replace')!r}, not a number"
+            return DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place)
+    return {"heads": list(map(int, words))}
 
-    Args:
-        named: whether a tree that does not name its sentence is an error.
-        any_heads: whether heads may be no tree, and -1 where a word has none; words are then told too.
-    """
-    with open_input(path) as file:
-        if (lines := line_format(file.head, path)) is not None:
-            trees = _in_lines(lines, file, any_heads)
-        else:
-            blocks = at_hand(read_blocks_or_errors(file.stream, file.place), _TOGETHER)
-            trees = chain.from_iterable(map(_trees_of, blocks, repeat(any_heads)))
-        for tree in trees:
-            nameless = named and isinstance(tree, GivenTree) and not tree.sent_id
-            remedy = "Name the sentence that it is a tree of"
-            yield DeptreeError("a tree without sent_id", remedy, place=tree.place) if nameless else tree
+
+# Numbers and blanks, up to the end of the line or of what is known of it.
+_VECTOR = re.compile(rb"\s*[ ]*[0-9]+(?:[ ]+[0-9]+)*[ ]*(?:\r?\n|\Z)")
+
+# Formats with a tree a line: their names, how they begin, and what a line at a place says, with the names of JSON Lines
+# (`heads`, ...), or what is wrong with it.
+_FORMATS: Sequence[tuple[str, re.Pattern[bytes], Callable[[bytes, str], dict[str, Any] | DeptreeError]]] = (
+    ("jsonl", re.compile(rb"\s*[{\[]"), object_of),
+    ("hv", _VECTOR, _vector),
+)
+
+# How containers of arrays begin.
+_BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
+
+
+def _of_lines(file: Input, make: Callable[[dict[str, Any], str, int], Any]) -> Iterator[Any] | None:
+    """What is made of the lines of a file, and errors, None if it is CoNLL-U; raises if it is of arrays."""
+    if file.head.startswith(_BINARY):
+        problem = "these are not trees in CoNLL-U or JSON Lines"
+        remedy = "Give trees as CoNLL-U, or a line of JSON with sent_id and heads"
+        raise DeptreeError(problem, remedy, place=file.place)
+    fields_of = next((fields for _, begins, fields in _FORMATS if begins.match(file.head.removeprefix(BOM))), None)
+    return None if fields_of is None else _made(file, fields_of, make)
+
+
+def _made(file: Input, fields_of: Callable[[bytes, str], Any], make: Callable[..., Any]) -> Iterator[Any]:
+    """What is made of each line; blank ones, and the signature of an earlier run, say nothing."""
+    for number, line in enumerate(lines_of(file.stream, file.place), 1):
+        if text := (line.removeprefix(BOM) if number == 1 else line).strip():
+            place = f"{file.place}:{number}"
+            found = fields_of(text, place)
+            try:
+                if isinstance(found, DeptreeError):
+                    yield found
+                elif found.keys() != {"signature"}:
+                    yield make(found, place, number)
+            except DeptreeError as error:
+                yield error
 
 
 def format_of_trees(path: str) -> str:
@@ -168,11 +205,65 @@ def format_of_trees(path: str) -> str:
         return ""
     with open_input(path) as file:
         head = file.head.removeprefix(BOM)
-        if JSON.begins(head):
-            _, first = next(JSON.lines(file), (0, {}))
-            return JSON.name * (isinstance(first, dict) and "heads" in first and "scores" not in first)
-        lines = next((each.name for each in FORMATS if each.begins(head)), "")
-        return lines or "conllu" * (head[:1] in (b"#", b"1"))
+        name = next((name for name, begins, _ in _FORMATS if begins.match(head)), "conllu" * (head[:1] in (b"#", b"1")))
+        if name == "jsonl":
+            first = next(_made(file, object_of, lambda fields, *_: fields), {})
+            return name * (isinstance(first, dict) and "heads" in first and "scores" not in first)
+        return name
+
+
+def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterator[GivenTree | DeptreeError]:
+    """The trees in a file, or with ``file:line`` what is not a tree of a sentence; `-` is standard input.
+
+    Args:
+        named: whether a tree that does not name its sentence is an error.
+        any_heads: whether heads may be no tree, and -1 where a word has none; words are then told too.
+    """
+    with open_input(path) as file:
+        trees = _of_lines(file, lambda fields, place, _: tree_in(fields, place, any_heads))
+        if trees is None:
+            blocks = at_hand(read_blocks_or_errors(file.stream, file.place), _TOGETHER)
+            trees = chain.from_iterable(map(_trees_of, blocks, repeat(any_heads)))
+        for tree in trees:
+            nameless = named and isinstance(tree, GivenTree) and not tree.sent_id
+            remedy = "Name the sentence that it is a tree of"
+            yield DeptreeError("a tree without sent_id", remedy, place=tree.place) if nameless else tree
+
+
+def blocks_of(path: str, read: Callable[[Chunk, str], Any] = Block) -> Iterator[Any]:
+    """The sentences of a file of trees in any format, those of CoNLL-U as they are `read`; errors of malformed ones."""
+    with open_input(path) as file:
+        if blocks := _of_lines(file, lambda fields, place, at: Block(_chunk_of(fields, place, at), file.place)):
+            yield from blocks
+            return
+        for chunk in split_chunks(file.stream, file.place):
+            try:
+                yield read(chunk, file.place)
+            except DeptreeError as error:
+                yield error.at(sent_id=chunk.sent_id)
+
+
+# The columns of a line that has no place for labels.
+_UNLABELLED = tuple("none" if name == "deprel" else name for name in COLUMNS)
+
+
+def _chunk_of(fields: dict[str, Any], place: str, number: int) -> Chunk:
+    """What a line says as CoNLL-U, or if it has no ``deprels`` as CoNLL-U Plus without a column for them."""
+    tree = tree_in(fields, place, any_heads=True)
+    upos = texts_in(fields.get("upos"), "upos", "tag", tree.heads, place, tree.sent_id)
+    given = [form.decode() for form in tree.forms], upos, tree.labels
+    for text in chain(*given):
+        if not fits_a_line(text):
+            problem, remedy = f"{reprlib.repr(text)} has control characters", "Leave them out"
+            raise DeptreeError(problem, remedy, place=place, sent_id=tree.sent_id)
+    columns = ([text if text.strip() else UNKNOWN for text in each or [UNKNOWN] * len(tree.heads)] for each in given)
+    rows = (
+        f"{word}\t{form}\t_\t{tag}\t_\t_\t{UNKNOWN if head < 0 else head}\t{label}\t_\t_\n"
+        for word, (head, form, tag, label) in enumerate(zip(tree.heads, *columns, strict=True), 1)
+    )
+    named = f"# sent_id = {tree.sent_id}\n" if tree.sent_id.strip() and fits_a_line(tree.sent_id) else ""
+    header = b"" if tree.labels else header_for(_UNLABELLED, "\n")
+    return Chunk(header + f"{named}{''.join(rows)}\n".encode(), number - bool(header), header)
 
 
 # So many sentences become trees at once.
@@ -261,14 +352,6 @@ def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> Dept
     return DeptreeError(
         problem, "Every word of a tree needs one: deptree repair finds it", place=place, sent_id=sent_id
     )
-
-
-def _in_lines(lines: LineFormat, file: Input, any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
-    for number, value in lines.lines(file):
-        try:
-            yield value if isinstance(value, DeptreeError) else tree_in(value, f"{file.place}:{number}", any_heads)
-        except DeptreeError as error:
-            yield error
 
 
 def tree_in(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
