@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from deptree_cli.cli.write import Out
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
-    Pooled,
     consensus,
     fit_mixture,
     fit_product,
@@ -92,11 +92,6 @@ class Combinable:
     space: TreeSpace
 
     @property
-    def gold(self) -> Heads | None:
-        heads = self.read.gold.heads if self.read.gold else [None]
-        return None if None in heads else np.array(heads, dtype=np.int32)
-
-    @property
     def distributions(self) -> list[ArcFactored]:
         return [each for each in self.members if isinstance(each, ArcFactored)]
 
@@ -122,11 +117,15 @@ class Distributions:
         return Combinable(read, found, self.how.space)
 
 
-def product_of(weights: Float, target: Layout, sentence: Combinable, _: None) -> SentenceScores:
+# What a product is written in.
+WRITTEN = Layout("head-dep", "first", "log")
+
+
+def product_of(weights: Float, sentence: Combinable, _: None) -> SentenceScores:
     """The product of a sentence's distributions, by (m,) weights, laid out to be written."""
     scores = product(sentence.distributions, weights)
     found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
-    written = from_head_dep(found.log_scores, target, target.shape(found.n), target.forbidden)
+    written = from_head_dep(found.log_scores, WRITTEN, WRITTEN.shape(found.n), WRITTEN.forbidden)
     block = sentence.read.block
     return SentenceScores(found.id, written, block.column("form") if block else None)
 
@@ -142,22 +141,23 @@ def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     trees = [(weight, each) for weight, each in zip(weights.tolist(), sentence.members, strict=True)]
     sets = [(weight, each) for weight, each in trees if isinstance(each, TreeSet)]
     votes = [(weight, each.heads, each.times, each.labels) for weight, each in sets if each.labels]
-    lost, missing = (sum(int(np.count_nonzero(each.heads == kind)) for _, each in sets) for kind in (LOST, OPEN))
-    return Mixed(sentence.read, found, heads, majority_labels(heads, votes) if votes else None, (lost, missing))
+    reasons = {"in words that files divide otherwise": LOST, "missing": OPEN}
+    gaps = {why: sum(np.count_nonzero(each.heads == kind) for _, each in sets) for why, kind in reasons.items()}
+    return Mixed(sentence.read, found, heads, majority_labels(heads, votes) if votes else None, gaps)
 
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
     """A sentence's mixture, its consensus tree, (n,) heads, and the labels of that, if there are some.
 
-    `gaps`: how many heads of votes are of words that files divide otherwise, and how many are missing.
+    `gaps`: how many heads of votes are none, by the reason.
     """
 
     read: Sentence
     mixture: MonteCarloEstimate
     heads: Heads
     labels: list[str] | None
-    gaps: tuple[int, int]
+    gaps: Mapping[str, int]
 
     @property
     def support(self) -> Float:
@@ -185,65 +185,59 @@ class Mixed:
         return found if errors is None else [*found, (name, errors, "standard_errors")]
 
 
-class Gaps(Fold[tuple[int, int]]):
-    """Counts heads of votes that are none: of words that files divide otherwise, and missing ones."""
+class Gaps(Fold[Mapping[str, int]]):
+    """Counts heads of votes that are none."""
 
     attribute = "gaps"
 
     def __init__(self) -> None:
-        self._gaps = [0, 0]
+        self._gaps = Counter[str]()
 
-    def add(self, counts: tuple[int, int]) -> None:
-        self._gaps = [sum(each) for each in zip(self._gaps, counts, strict=True)]
+    def add(self, counts: Mapping[str, int]) -> None:
+        self._gaps.update(counts)
 
     def lines(self) -> Iterator[str]:
-        for number, what in zip(self._gaps, ("in words that files divide otherwise", "missing"), strict=True):
+        for what, number in self._gaps.items():
             if number:
                 yield f"{counted_thousands(number, 'head')} {what}: no vote"
 
 
-class Fit:
-    """Keeps the sentences that have gold trees, to fit weights to these."""
-
-    def __init__(self, mixed: bool, paths: Sequence[str]) -> None:
-        self._mixed, self._paths = mixed, paths
-        self._kept: list[Any] = []
-        self._without = self._impossible = 0
-
-    def add(self, members: Sequence[ArcFactored], heads: Heads | None) -> None:
+def _fitted(source: Source[Any, Any], mixed: bool, paths: Sequence[str], run: Run) -> list[float]:
+    """The weights of files that make the gold trees of sentences, of those that have some, most probable."""
+    kept, without, impossible = list[Any](), 0, 0
+    for members, heads in Pipeline(source, run).map(with_gold_tree):
+        log_probs = [] if heads is None else [float(each.log_prob(heads)) for each in members]
         if heads is None:
-            self._without += 1
-            return
-        log_probs = [float(each.log_prob(heads)) for each in members]
-        if max(log_probs) == -np.inf or (not self._mixed and min(log_probs) == -np.inf):
-            self._impossible += 1
-            return
-        self._kept.append(log_probs if self._mixed else (members, heads))
+            without += 1
+        elif max(log_probs) == -np.inf or (not mixed and min(log_probs) == -np.inf):
+            impossible += 1
+        else:
+            kept.append(log_probs if mixed else (members, heads))
+    if not kept:
+        raise DeptreeError("no sentence has a gold tree that the files allow", "Give gold trees of these sentences")
+    found = fit_mixture(np.array(kept)) if mixed else fit_product(kept)
+    weights = list(map(written_weight, found.weights))
+    per = f"{found.log_likelihood:.4f}, with equal weights {found.before:.4f}"
+    lines = [f"--weights {','.join(weights)}: mean log-probability of {counted(len(kept), 'gold tree')} {per}"]
+    lines += [f"{counted(without, 'sentence')} without a whole gold tree: not fitted to"] * bool(without)
+    lines += [f"{counted(impossible, 'gold tree')} impossible by the scores: not fitted to"] * bool(impossible)
+    least, most = BOUNDS
+    for path, weight in zip(paths, () if mixed else found.weights, strict=False):
+        if weight <= least:
+            why = "Only its forbidden arcs count; 0 in --weights leaves it out."
+            lines.append(f"{path}: lowest weight, {least:g}. {why}")
+        elif weight >= most:
+            lines.append(
+                f"{path}: highest weight, {most:g}. Was this parser trained on these gold trees? Then fit to others."
+            )
+    for line in lines:
+        run.warn(line, line)
+    return list(map(float, weights))
 
-    @cached_property
-    def found(self) -> Pooled:
-        if not self._kept:
-            raise DeptreeError("no sentence has a gold tree that the files allow", "Give gold trees of these sentences")
-        return fit_mixture(np.array(self._kept)) if self._mixed else fit_product(self._kept)
 
-    def lines(self) -> Iterator[str]:
-        found, size = self.found, len(self._kept)
-        weights = ",".join(map(written_weight, found.weights))
-        per = f"{found.log_likelihood:.4f}, with equal weights {found.before:.4f}"
-        yield f"--weights {weights}: mean log-probability of {counted(size, 'gold tree')} {per}"
-        if self._without:
-            yield f"{counted(self._without, 'sentence')} without a whole gold tree: not fitted to"
-        if self._impossible:
-            yield f"{counted(self._impossible, 'gold tree')} impossible by the scores: not fitted to"
-        if not self._mixed:
-            for path, weight in zip(self._paths, found.weights, strict=False):
-                least, most = BOUNDS
-                if weight <= least:
-                    why = "Only its forbidden arcs count; 0 in --weights leaves it out."
-                    yield f"{path}: lowest weight, {least:g}. {why}"
-                elif weight >= most:
-                    why = "Was this parser trained on these gold trees? Then fit to others."
-                    yield f"{path}: highest weight, {most:g}. {why}"
+def with_gold_tree(sentence: Combinable, _: None) -> tuple[list[ArcFactored], Heads | None]:
+    heads = sentence.read.gold.heads if sentence.read.gold else [None]
+    return sentence.distributions, None if None in heads else np.array(heads, dtype=np.int32)
 
 
 def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
@@ -261,14 +255,7 @@ def written_weight(weight: float) -> str:
     return f"{weight:.6g}"
 
 
-def with_gold_tree(sentence: Combinable, _: None) -> tuple[list[ArcFactored], Heads | None]:
-    return sentence.distributions, sentence.gold
-
-
 PRODUCT, MIXTURE = "product", "mixture"
-
-# What a product is written in.
-WRITTEN = Layout("head-dep", "first", "log")
 
 
 def _numbers(text: str | None) -> tuple[float, ...]:
@@ -338,7 +325,7 @@ def combine(
         return Source(items, prepare, _fields(members, trees), of_conllu)
 
     if fit:
-        used = checked_weights(_fitted(source(members), Fit(mixed, scores), run), len(members), mixed)
+        used = checked_weights(_fitted(source(members), mixed, scores, run), len(members), mixed)
         members = [_member(path, asked) for path in scores]  # files are read once each time they are opened
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
     read, positive = source(list(compress(members, used))), used[used > 0]
@@ -346,7 +333,7 @@ def combine(
         job, gaps = Job("combine", read, run, out, {"method": MIXTURE}, last), Gaps()
         return job.write(partial(mixture_of, positive), folds=[gaps])
     first = {"from": text_of(WRITTEN), "method": PRODUCT}
-    return Job("combine", read, run, out, first, last).write(partial(product_of, positive, WRITTEN))
+    return Job("combine", read, run, out, first, last).write(partial(product_of, positive))
 
 
 def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:
@@ -368,11 +355,3 @@ def _space(members: Sequence[Member], asked: Space) -> TreeSpace:
 def _fields(members: Sequence[Member], space: TreeSpace) -> dict[str, object]:
     layouts = [text_of(each.layout.complete) if each.layout else TREES for each in members]
     return {"files": ",".join(each.path for each in members), "layouts": ";".join(layouts), **signature_of(space)}
-
-
-def _fitted(source: Source[Any, Any], fit: Fit, run: Run) -> list[float]:
-    for each in Pipeline(source, run).map(with_gold_tree):
-        fit.add(*each)
-    for line in fit.lines():
-        run.warn(line, line)
-    return [float(written_weight(each)) for each in fit.found.weights]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import count, repeat
 from pathlib import Path
 from string import ascii_lowercase
@@ -46,9 +47,6 @@ KINDS = {
     SUBTYPE: "in the subtype of the label alone",
     WORD: "divided otherwise",
 }
-
-# What is counted of sentences, in front of the words of each kind.
-COUNTED = "sentences", "words", "different", "unpaired", "unlabelled"
 
 # In a column that says nothing, what the head of a sentence's root is called, and in MISC a bar, which ends an entry.
 _MISSING, ROOT, _BAR = b"_", "ROOT", str.maketrans({"|": r"\p"})
@@ -199,51 +197,44 @@ class Difference(NamedTuple):
 
 
 class Annotation:
-    """An annotation of a sentence: the rows of its words, without those of multiword tokens and empty nodes.
+    """An annotation of a sentence, beside the first one: the rows of its words, which are cut if they differ.
 
-    If words are others, `words` has the row of each word of the first annotation, None if there is none, and `numbers`
-    the number there of each word that has one.
+    If words are others, `words` has the place of each word of the first annotation, None if there is none, and
+    `numbers` the number there of each word that has one. `changed`: the first one's words whose rows are others here.
     """
 
     words: list[int | None] | None = None
     numbers: Mapping[int, int] = {}
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, first: Annotation | None = None) -> None:
         self.block = block
+        self.changed: Sequence[int] = range(first.block.n if first else 0)
         data = block.raw[block.template.rows_start : block.template.rows_end]
-        rows = (data.replace(b"\r\n", b"\n") if b"\r" in data else data).rstrip(b"\n").split(b"\n")
-        if len(rows) > block.n:
-            rows = [row for row in rows if row.partition(b"\t")[0].isdigit()]
-        self.rows = rows
-        self._form, self._upos, self._head, self._label = _places(block.columns)
-
-    def changed(self, first: Annotation) -> set[int] | None:
-        """The words whose rows are not those of the first annotation, None if words are others."""
-        if len(self.rows) != len(first.rows):
-            return None
-        found = {at for at, (one, other) in enumerate(zip(first.rows, self.rows, strict=True)) if one != other}
-        return found if all(len({first.form(at), self.form(at)} - {_MISSING}) < 2 for at in found) else None
-
-    def align(self, first: Annotation) -> None:
-        """Find the words that belong to those of the first annotation; raises if the text is another one."""
-        ours, theirs = aligned_words(tokens_in(first.block), tokens_in(self.block), self.block.place) or ([], [])
+        self.rows = (data.replace(b"\r\n", b"\n") if b"\r" in data else data).rstrip(b"\n").split(b"\n")
+        if len(self.rows) > block.n:  # without those of multiword tokens and empty nodes
+            self.rows = [row for row in self.rows if row.partition(b"\t")[0].isdigit()]
+        if first is None:
+            return
+        if len(self.rows) == len(first.rows):
+            changed = [at for at, pair in enumerate(zip(first.rows, self.rows, strict=True)) if pair[0] != pair[1]]
+            if all(len({first.cell(at, "form"), self.cell(at, "form")} - {_MISSING}) < 2 for at in changed):
+                self.changed = changed
+                return
+        ours, theirs = aligned_words(tokens_in(first.block), tokens_in(block), block.place) or ([], [])
         pairs = {int(own): int(at) for own, at in zip(ours, theirs, strict=True)}
-        self.words = [pairs.get(at) for at in range(first.block.n)]
+        self.words = [pairs.get(at) for at in self.changed]
         self.numbers = {0: 0} | {at + 1: own + 1 for own, at in pairs.items()}
 
-    def form(self, at: int) -> bytes:
-        return _cell(self.rows[at].split(b"\t"), self._form)
-
-    def upos(self, at: int) -> str:
-        return self.text(_cell(self.rows[at].split(b"\t"), self._upos))
+    def cell(self, at: int, column: str) -> bytes:
+        columns = self.block.columns
+        return self.rows[at].split(b"\t")[columns.index(column)] if column in columns else _MISSING
 
     def answer(self, at: int) -> tuple[Answer, int | None]:
         """What it says of a word of the first annotation, and the head as it is numbered here."""
         own = at if self.words is None else self.words[at]
         if own is None:
             return Answer(LOST, None), None
-        cells = self.rows[own].split(b"\t")
-        head, label = _cell(cells, self._head), _cell(cells, self._label)
+        head, label = self.cell(own, "head"), self.cell(own, "deprel")
         here = None if head == _MISSING else int(head)
         ours = here if self.words is None or here is None else self.numbers.get(here, LOST)
         return Answer(ours, None if label == _MISSING else self.text(label)), here
@@ -253,15 +244,6 @@ class Annotation:
             return cell.decode()
         except UnicodeDecodeError:
             return decoded(cell, self.block.place)  # raises, with the place, which takes time to find
-
-
-@lru_cache(64)
-def _places(columns: tuple[str, ...]) -> list[int | None]:
-    return [columns.index(name) if name in columns else None for name in ("form", "upos", "head", "deprel")]
-
-
-def _cell(cells: Sequence[bytes], place: int | None) -> bytes:
-    return _MISSING if place is None else cells[place]
 
 
 # What each annotation says of a word is as probable: its head, and with labels head and label; None if it has none.
@@ -279,14 +261,12 @@ def differences(blocks: Sequence[Block]) -> Differences:
             raise no_column("head", block.columns, "trees", block.place)
     if all(block.raw == blocks[0].raw for block in blocks[1:]):
         return (), False, 0
-    annotations = [Annotation(block) for block in blocks]
-    first, looked, unpaired = annotations[0], set[int](), 0
-    for each in annotations[1:]:
-        if (changed := each.changed(first)) is None:
-            each.align(first)
-            unpaired += len(first.rows) + len(each.rows) - 2 * (len(each.numbers) - 1)
-        looked.update(range(len(first.rows)) if changed is None else changed)
-    found = [word for at in sorted(looked) if (word := _difference(annotations, at))]
+    first = Annotation(blocks[0])
+    annotations = [first, *(Annotation(block, first) for block in blocks[1:])]
+    others = [each for each in annotations if each.words is not None]
+    unpaired = sum(first.block.n + each.block.n - 2 * (len(each.numbers) - 1) for each in others)
+    looked = sorted({at for each in annotations[1:] for at in each.changed})
+    found = [word for at in looked if (word := _difference(annotations, at))]
     unlabelled = any(answer.label is None and answer.head != LOST for word in found for answer in word.answers)
     if unlabelled and any({*block.deprels} <= {UNKNOWN} for block in blocks):
         return [word for word in found if word.kind in (WORD, HEAD)], True, unpaired
@@ -302,12 +282,14 @@ def _difference(annotations: Sequence[Annotation], at: int) -> Difference | None
     if len({head for head, _ in answers}) > 1:
         is_lost = any(each.words is not None and each.words[at] is None for each in annotations)
         kind = WORD if is_lost else HEAD
-    alike = [each for each in annotations if each.words is None]
+    first, alike = annotations[0], [each for each in annotations if each.words is None]
     forms = [
         None if head is None else _known_form(alike if each in alike else [each], head)
         for each, head in zip(annotations, heads, strict=True)
     ]
-    return Difference(at + 1, _known_form(alike, at + 1), annotations[0].upos(at), kind, answers, heads, tuple(forms))
+    return Difference(
+        at + 1, _known_form(alike, at + 1), first.text(first.cell(at, "upos")), kind, answers, heads, tuple(forms)
+    )
 
 
 def _known_form(annotations: Sequence[Annotation], word: int) -> str:
@@ -315,7 +297,7 @@ def _known_form(annotations: Sequence[Annotation], word: int) -> str:
     if not word:
         return ROOT
     for each in annotations:
-        if (form := each.form(word - 1)) != _MISSING:
+        if (form := each.cell(word - 1, "form")) != _MISSING:
             return each.text(form)
     return UNKNOWN
 
@@ -333,12 +315,10 @@ class DifferentWords:
     probabilities: Sequence[Probabilities] = ()
 
     @property
-    def counted(self) -> tuple[int, ...]:
-        """See `COUNTED`."""
-        kinds = [each.kind for each in self.found]
-        is_different = bool(kinds or self.unpaired)
-        facts = 1, self.blocks[0].n, is_different, self.unpaired, self.unlabelled
-        return (*facts, *map(kinds.count, KINDS)) if kinds else facts
+    def counted(self) -> dict[str, int]:
+        facts = {"sentences": 1, "words": self.blocks[0].n, "different": int(bool(self.found or self.unpaired))}
+        facts |= {"unpaired": self.unpaired, "unlabelled": int(self.unlabelled)}
+        return facts | Counter([each.kind for each in self.found]) if self.found else facts
 
     def rows(self) -> list[Row]:
         return list(map(self._row, self.found, self.probabilities or repeat(None)))
@@ -409,20 +389,19 @@ def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[
     return [[of(each.word, answer) for answer in each.answers] for each in found]
 
 
-class DifferencesFound(Fold[tuple[int, ...]]):
+class DifferencesFound(Fold[dict[str, int]]):
     def __init__(self) -> None:
-        self._counts = [0] * (len(COUNTED) + len(KINDS))
+        self._counts = Counter[str]()
 
-    def add(self, counts: tuple[int, ...]) -> None:
-        for at, each in enumerate(counts):
-            self._counts[at] += each
+    def add(self, counts: dict[str, int]) -> None:
+        self._counts.update(counts)
 
     @property
     def exit_code(self) -> int:
-        return int(self._counts[2] > 0)  # as Unix diff
+        return int(self._counts["different"] > 0)  # as Unix diff
 
     def lines(self) -> Iterator[str]:
-        counts = dict(zip((*COUNTED, *KINDS), self._counts, strict=True))
+        counts = self._counts
         words, sentences = (counted_thousands(counts[each], each[:-1]) for each in ("words", "sentences"))
         if counts["unlabelled"]:
             lacking = counted_thousands(counts["unlabelled"], "sentence")
