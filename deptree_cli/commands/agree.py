@@ -298,8 +298,7 @@ def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> R
         raise DeptreeError(f"the words at {other.place} are others", "Test samples of the same words")
     for each in sets:
         if (each.heads == OPEN).any():
-            heads = each.heads.min(axis=0).tolist()
-            raise without_heads([None if head < 0 else head for head in heads], each.place, compared.sent_id)
+            raise without_heads(each.heads.min(axis=0).tolist(), each.place, compared.sent_id)
     found = statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
     trees = int(one.times.sum()), int(other.times.sum())
     row = {"sent_id": compared.sent_id, "words": one.n, "trees_a": trees[0], "trees_b": trees[1]}

@@ -142,7 +142,7 @@ def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     sets = [(weight, each) for weight, each in trees if isinstance(each, TreeSet)]
     votes = [(weight, each.heads, each.times, each.labels) for weight, each in sets if each.labels]
     reasons = {"in words that files divide otherwise": LOST, "missing": OPEN}
-    gaps = {why: sum(np.count_nonzero(each.heads == kind) for _, each in sets) for why, kind in reasons.items()}
+    gaps = {why: sum(int((each.heads == kind).sum()) for _, each in sets) for why, kind in reasons.items()}
     return Mixed(sentence.read, found, heads, majority_labels(heads, votes) if votes else None, gaps)
 
 

@@ -318,7 +318,7 @@ Cells = Mapping[tuple[str, str], Sequence[Any] | Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Columns:
     """Rows that are made together, a column after another, which is several times as fast as a cell after another."""
 
     make: Callable[[], Cells]
@@ -351,7 +351,7 @@ class Table:
 class Rows:
     """Those of a sentence; with the first of a table, what all of this count for."""
 
-    of: Table
+    of: Columns
     which: slice
     counted: Counts | None = None
 
@@ -396,7 +396,7 @@ class WordRows:
         columns = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in of_sentences.items()}
         own = ids[kept].tolist(), forms, tags, labels, of_heads, spans, depths, crossed, gaps
         columns |= dict(zip(WORDS, own, strict=True))
-        made = Table(lambda: {("", name): values for name, values in columns.items()})
+        made = Columns(lambda: {("", name): values for name, values in columns.items()})
         return [Rows(made, slice(*part)) for part in pairwise(trees.starts.tolist())]
 
 
@@ -504,7 +504,7 @@ class Measure:
                 found = tuple(np.where(np.isnan(own), np.nan, others[:, at].T))
             columns.append(found[KINDS.index(kind)])
         numbers = np.column_stack(columns)
-        made, counts = Table(partial(self._cells, trees, numbers)), Counts(trees.lengths, numbers)
+        made, counts = Columns(partial(self._cells, trees, numbers)), Counts(trees.lengths, numbers)
         return [Rows(made, slice(at, at + 1), None if at else counts) for at in range(len(trees.read))]
 
     def _cells(self, trees: PackedTrees, numbers: Float) -> Cells:

@@ -79,7 +79,8 @@ Vocabulary = Sequence[Numbers]
 
 
 def new_vocabulary() -> Vocabulary:
-    return list(map(Numbers, [str.lower, str, str, universal_features, str, universal]))
+    compared: list[Callable[[str], str]] = [str.lower, str, str, universal_features, str, universal]
+    return list(map(Numbers, compared))
 
 
 def _words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> list[Any]:

@@ -207,7 +207,7 @@ def format_of_trees(path: str) -> str:
         head = file.head.removeprefix(BOM)
         name = next((name for name, begins, _ in _FORMATS if begins.match(head)), "conllu" * (head[:1] in (b"#", b"1")))
         if name == "jsonl":
-            first = next(_made(file, object_of, lambda fields, *_: fields), {})
+            first: Any = next(_made(file, object_of, lambda fields, *_: fields), {})
             return name * (isinstance(first, dict) and "heads" in first and "scores" not in first)
         return name
 
@@ -269,44 +269,56 @@ def _chunk_of(fields: dict[str, Any], place: str, number: int) -> Chunk:
 # So many sentences become trees at once.
 _TOGETHER = 256
 
-_NO_NOTES = SworNotes()
-
 # What notes on trees are called, in comments.
 _NOTES = re.compile(rb"swor_|tree_logprob|tree_count|label_logprob")
 
+_NO_NOTES = SworNotes()
+
 
 def _trees_of(blocks: Sequence[Block | DeptreeError], any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
-    """The trees that sentences have, and errors in place of others; see `tree_of`."""
+    """The trees that sentences have, and errors in place of others."""
     known = [each for each in blocks if not isinstance(each, DeptreeError)]
-    trees = _plain_trees(known, any_heads) if known else iter(())
-    for each in blocks:
-        try:
-            yield each if isinstance(each, DeptreeError) else next(trees) or tree_of(each, any_heads)
-        except DeptreeError as error:
-            yield error.at(sent_id=each.sent_id)
-
-
-def _plain_trees(blocks: Sequence[Block], any_heads: bool) -> Iterator[GivenTree | None]:
-    """The trees of sentences without notes on them; None for others, and for what is no tree."""
-    starts, heads = word_starts(blocks), heads_of(blocks)
-    deprel, *form = columns_of(blocks, "deprel", *["form"] * any_heads)
+    if not known:
+        yield from (each for each in blocks if isinstance(each, DeptreeError))
+        return
+    starts, heads = word_starts(known), heads_of(known)
+    deprel, *form = columns_of(known, "deprel", *["form"] * any_heads)
     names, numbers = numbered(deprel)
     try:
-        texts = [decoded(name, "") for name in names]
-    except DeptreeError:  # of one sentence, which is told of it by itself
-        yield from repeat(None, len(blocks))
+        texts = [decoded(name, known[0].place) for name in names]
+    except DeptreeError as error:  # of one sentence
+        alone = (_trees_of([each], any_heads) for each in blocks)
+        yield from chain.from_iterable(alone) if len(blocks) > 1 else [error.at(sent_id=known[0].sent_id)]
         return
     labels, given = [texts[number] for number in numbers.tolist()], heads.tolist()
     sound = repeat(True) if any_heads else sentences_that_are_trees(heads, starts).tolist()
-    for block, is_tree, (start, end) in zip(blocks, sound, pairwise(starts.tolist()), strict=False):
-        if not is_tree or _NOTES.search(block.raw, block.template.comments, block.template.rows_start):
-            yield None
+    found = zip(sound, pairwise(starts.tolist()), strict=False)
+    for block in blocks:
+        if isinstance(block, DeptreeError):
+            yield block
             continue
-        own = tuple(labels[start:end])
-        known = own if any(label != UNKNOWN for label in own) else ()
-        forms = (tuple(form[0][start:end]), block) if any_heads else ((), None)
-        own, place = tuple(given[start:end]), block.place
-        yield GivenTree(block.sent_id, own, 1, place, _NO_NOTES, False, known, False, *forms)
+        is_tree, (start, end) = next(found)
+        own, names_of_arcs = tuple(given[start:end]), tuple(labels[start:end])
+        named = names_of_arcs if any(label != UNKNOWN for label in names_of_arcs) else ()
+        words = (tuple(form[0][start:end]), block) if any_heads else ((), None)
+        tree = GivenTree(block.sent_id, own, 1, block.place, _NO_NOTES, False, named, False, *words)
+        try:
+            if not is_tree and -1 in own:
+                raise without_heads(own, block.place, block.sent_id)
+            if _NOTES.search(block.raw, block.template.comments, block.template.rows_start):
+                tree = _noted(tree, block)
+            if not is_tree:
+                check_acyclic(own, block.place, block.sent_id)
+            yield tree
+        except DeptreeError as error:
+            yield error.at(sent_id=block.sent_id)
+
+
+def tree_of(block: Block) -> GivenTree:
+    (found,) = _trees_of([block], any_heads=False)
+    if isinstance(found, DeptreeError):
+        raise found
+    return found
 
 
 def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
@@ -320,20 +332,6 @@ def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
     return np.array([are_trees(own[None])[0] for own in each])
 
 
-def tree_of(block: Block, any_heads: bool = False) -> GivenTree:
-    heads = [-1 if head is None else head for head in block.heads]
-    labels = tuple(block.deprels)
-    tree = GivenTree(block.sent_id, tuple(heads), 1, block.place, labels=() if {*labels} == {UNKNOWN} else labels)
-    if any_heads:
-        tree = tree._replace(forms=tuple(columns_of([block], "form")[0]), block=block)
-    elif -1 in heads:
-        raise without_heads(block.heads, block.place, block.sent_id)
-    tree = _noted(tree, block) if _NOTES.search(block.raw) else tree
-    if not any_heads:
-        check_acyclic(tree.heads, tree.place, tree.sent_id)
-    return tree
-
-
 def _noted(tree: GivenTree, block: Block) -> GivenTree:
     """A tree with what comments say of it."""
     notes = {field: block.comment(f"swor_{field}") for field in (*SworNotes._fields, "exhausted")}
@@ -345,13 +343,11 @@ def _noted(tree: GivenTree, block: Block) -> GivenTree:
     return tree._replace(times=times, notes=swor_notes(notes), distinct=distinct, label_draws=label_draws)
 
 
-def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> DeptreeError:
-    """What is wrong with a tree in which some words, or all, have no head."""
-    some = any(head is not None for head in heads)
-    problem = f"word {[*heads].index(None) + 1} has no HEAD" if some else "no word has a HEAD"
-    return DeptreeError(
-        problem, "Every word of a tree needs one: deptree repair finds it", place=place, sent_id=sent_id
-    )
+def without_heads(heads: Sequence[int], place: str, sent_id: str) -> DeptreeError:
+    """What is wrong with a tree in which some words, or all, have no head, but -1."""
+    problem = f"word {[*heads].index(-1) + 1} has no HEAD" if {*heads} != {-1} else "no word has a HEAD"
+    remedy = "Every word of a tree needs one: deptree repair finds it"
+    return DeptreeError(problem, remedy, place=place, sent_id=sent_id)
 
 
 def tree_in(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
@@ -372,8 +368,7 @@ def tree_in(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
 def _heads(heads: Any, place: str, sent_id: str, any_heads: bool) -> tuple[int, ...]:
     problem = "" if isinstance(heads, list) and heads else "the field heads is not a list of numbers"
     for word, head in enumerate(() if problem else heads, 1):
-        is_open = any_heads and head is None
-        if not (is_open or (type(head) is int and 0 <= head <= len(heads))):
+        if not ((any_heads and head is None) or (type(head) is int and 0 <= head <= len(heads))):
             problem = f"the head of word {word} is {reprlib.repr(head)}, not 0 to {len(heads)}"
             break
     if problem:

@@ -199,11 +199,7 @@ def _add_trees(role: str, sentence: Sentence, found: TreeSet) -> None:
 def _add_scores(
     role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores
 ) -> None:
-    try:
-        found = replace(raw, scores=fitted(raw, sentence, layout, "the scores have"))
-    except DeptreeError as error:
-        raise error.at(raw.place, sentence.sent_id) from None
-    sentence.companions[role] = found
+    found = sentence.companions[role] = replace(raw, scores=fitted(raw, sentence, layout))
     line = assumptions.line(found.scores)
     warn(line, line)
 
@@ -275,25 +271,23 @@ def with_samples(
     Args:
         on_error: called with what is no tree, or no tree of one of the sentences.
     """
-    found = list(sentences)
-    words: dict[str, int | None] = {each.sent_id: None for each in found}
-    for sentence in found:
-        if isinstance(sentence, DeptreeError):
-            continue
-        if words[sentence.sent_id] is not None:
+    found, sizes = list(sentences), dict[str, int]()
+    for each in found:
+        if each.sent_id in sizes and isinstance(each, Sentence):
             problem = "there are two sentences of this name, so samples cannot tell which they are of"
-            raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=sentence.sent_id)
-        words[sentence.sent_id] = sentence.n
-    counts: dict[str, Counter[tuple[int, ...]]] = {name: Counter() for name in words}
+            raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=each.sent_id)
+        if isinstance(each, Sentence):
+            sizes[each.sent_id] = each.n
+    counts: dict[str, Counter[tuple[int, ...]]] = {each.sent_id: Counter() for each in found}
     for tree in trees:
         try:
             if isinstance(tree, DeptreeError):
                 raise tree
-            name = next((name for name in tree.names if name in words), None)
+            name = next((name for name in tree.names if name in counts), None)
             if name is None:
                 raise DeptreeError("the scores do not have this sentence", "Give each sample the name of its sentence")
-            if words[name] not in (None, len(tree.heads)):
-                problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words[name]}"
+            if sizes.get(name, len(tree.heads)) != len(tree.heads):
+                problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {sizes[name]}"
                 raise OutOfStep(problem, "Check that both belong together")
             counts[name][tree.heads] += tree.times
         except DeptreeError as error:
