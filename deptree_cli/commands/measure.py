@@ -31,7 +31,6 @@ from deptree_cli.core.measures import OfTree, OverArcs, Reduction, arc_shapes, w
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import NonProjective, TreeSpace
 from deptree_cli.core.streams import stream_of
-from deptree_cli.io import sentence as chunks
 from deptree_cli.io.conllu.blocks import Block, columns_of, surface_tokens
 from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet, cells, numbers_as_cells
@@ -264,8 +263,6 @@ class Packing:
             )
         return self._packed([(0, read, heads)])
 
-    row = staticmethod(chunks.Row)
-
     def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
         found = [
             (place, each, np.array(heads, dtype=np.int64))
@@ -281,9 +278,9 @@ class Packing:
         return None
 
     def _is_of_space(self, tree: Int) -> bool:
-        if not isinstance(self.space, NonProjective):
-            return bool(self.space.contains(tree[None])[0])
-        return not self.space.single_root or np.count_nonzero(tree == 0) == 1
+        if isinstance(self.space, NonProjective):  # roots are quickly counted
+            return not self.space.single_root or np.count_nonzero(tree == 0) == 1
+        return bool(self.space.contains(tree[None])[0])
 
     def _packed(self, found: Sequence[tuple[int, Sentence, Int]]) -> PackedTrees:
         places, read, heads = map(list, zip(*found, strict=True))
@@ -371,9 +368,8 @@ class WordRows:
 
     in_batches = True
 
-    def __call__(self, sentence: chunks.Row, _: None) -> Rows:
-        rows: Rows = sentence.ask(self.of_many) or self.of_many(sentence.alone)[0]
-        return rows
+    def __call__(self, sentence: Any, _: None) -> Any:
+        return sentence.ask(self.of_many) or self.of_many(sentence.alone)[0]
 
     def of_many(self, trees: PackedTrees, _: None = None) -> list[Rows]:
         blocks, lengths = [each.sentence for each in trees.read], trees.lengths.tolist()
@@ -389,10 +385,10 @@ class WordRows:
         spans = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
         crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
         of_sentences: dict[str, Sequence[Any]] = {"sent_id": [each.sent_id for each in trees.read]}
-        if self.several:
-            of_sentences["file"] = [block.file for block in blocks]
-        for at, key in enumerate(self.keys):
-            of_sentences[key] = [each.companions[COMMENTS][at] for each in trees.read]
+        of_sentences |= {"file": [block.file for block in blocks]} if self.several else {}
+        of_sentences |= {
+            key: [each.companions[COMMENTS][at] for each in trees.read] for at, key in enumerate(self.keys)
+        }
         columns = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in of_sentences.items()}
         own = ids[kept].tolist(), forms, tags, labels, of_heads, spans, depths, crossed, gaps
         columns |= dict(zip(WORDS, own, strict=True))
@@ -404,7 +400,7 @@ class WordRows:
 KINDS = MEAN, SD, ERROR = "mean", "sd", "error"
 
 
-class Field(NamedTuple):
+class SentenceField(NamedTuple):
     """Numbers of sentences: a quantity of the trees (`TREES`), or something of a baseline."""
 
     quantity: str
@@ -450,9 +446,9 @@ class Measure:
         return [NUMBERS.get(name) for name in self.names]
 
     @cached_property
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[SentenceField]:
         """What is known of a sentence; spreads and errors follow what they are of."""
-        found, sampled = list[Field](), self.size is not None
+        found, sampled = list[SentenceField](), self.size is not None
         for quantity in self._quantities:
             name, exact = (
                 quantity.name,
@@ -463,20 +459,19 @@ class Measure:
                 has[RANDOM_TREES] = True, sampled, not exact
             if name != LENGTH and self.scored and ((exact and not self.reduced) or sampled):
                 has[PARSER] = True, True, not exact or self.reduced
-            found.append(Field(name, TREES))
-            found += [Field(name, of, kind) for of, kinds in has.items() for kind in compress(KINDS, kinds)]
+            found.append(SentenceField(name, TREES))
+            found += [SentenceField(name, of, kind) for of, kinds in has.items() for kind in compress(KINDS, kinds)]
         return found
 
     @property
-    def shown(self) -> list[tuple[int, Field]]:
+    def shown(self) -> list[tuple[int, SentenceField]]:
         """The fields of rows, behind the length, with their numbers: those of trees first."""
         known = [(at, field) for at, field in enumerate(self.fields) if field.quantity != LENGTH]
         return sorted(known, key=lambda each: each[1].of != TREES)
 
-    def __call__(self, prepared: Any, rng: np.random.Generator | None) -> Rows:
+    def __call__(self, prepared: Any, rng: np.random.Generator | None) -> Any:
         if not self.scored:
-            rows: Rows = prepared.ask(self.of_many) or self.of_many(prepared.alone)[0]
-            return rows
+            return prepared.ask(self.of_many) or self.of_many(prepared.alone)[0]
         trees, sentence = prepared
         reduction = trees.reductions[0] if trees.reductions else None
         parser = moments(sentence.distribution, self._quantities, self.size, rng, reduction)
@@ -536,7 +531,7 @@ class Counts(NamedTuple):
 class Treebank(Fold[Counts]):
     """Keeps the numbers of all sentences as they come, and tells their means."""
 
-    def __init__(self, fields: Sequence[Field], seed: int) -> None:
+    def __init__(self, fields: Sequence[SentenceField], seed: int) -> None:
         self._fields, self._seed = fields, seed
         self._found = list[Counts]()
 
