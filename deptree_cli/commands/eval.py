@@ -25,7 +25,7 @@ from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation import ALIGNED, CLASSES, CORRECT, GOLD, METRICS, REFUSED, Class, Classes, in_order
 from deptree_cli.core.intervals import Score, f1, normal_interval, scores
 from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Unit, compared, compared_files, new_vocabulary, read_trees
+from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Units, compared, compared_files, new_vocabulary, read_trees
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import unmarked
 from deptree_cli.io.sentence import Sentence
@@ -150,13 +150,13 @@ def _scored(gold: str | None, system: str, kinds: Sequence[Classes], scores: Sco
     return Source(Counted(items()), partial(_unless_unit, source.prepare), source.signature_fields)
 
 
-def _unless_unit(prepare: Callable[[Sentence], ScoredSentence], item: Sentence | Unit) -> ScoredSentence | Unit:
-    return item if isinstance(item, Unit) else prepare(item)
+def _unless_unit(prepare: Callable[[Sentence], ScoredSentence], item: Sentence | Units) -> ScoredSentence | Units:
+    return item if isinstance(item, Units) else prepare(item)
 
 
-def _evaluated(item: Unit | ScoredSentence, _: None) -> Unit | Expected:
+def _evaluated(item: Units | ScoredSentence, _: None) -> Units | Expected:
     """What is counted of an item: of scores the right heads that they expect."""
-    if isinstance(item, Unit):
+    if isinstance(item, Units):
         return item
     from deptree_cli.core.expectations import risk_variance
 
@@ -174,7 +174,7 @@ class Expected(NamedTuple):
     words: int
 
 
-class Evaluation(Fold[Unit | Expected]):
+class Evaluation(Fold[Units | Expected]):
     """Keeps the counts of each unit, which are resampled in the end; `brief` rows leave out what the last line does.
 
     Args:
@@ -202,19 +202,19 @@ class Evaluation(Fold[Unit | Expected]):
         self._notes = np.zeros(len(REFUSED) + len(OPTIONAL) + 2 + 2 * len(systems), dtype=np.int64)
         self._expected = np.zeros(len(Expected._fields))
 
-    def add(self, counts: Unit | Expected) -> None:
+    def add(self, counts: Units | Expected) -> None:
         if isinstance(counts, Expected):
             self._expected += counts
             if self._gold is None:
                 self._sentences, self._words = self._sentences + 1, self._words + counts.words
             return
-        self._units += 1
-        self._sentences += counts.sentences
+        self._units += len(counts.sentences)
+        self._sentences += int(counts.sentences.sum())
         self._words += counts.words
         self._of = counts.of
         self._notes += counts.notes
         self._flat.frombytes(counts.scores.tobytes())
-        for ours, theirs in zip(self._classes, counts.classes, strict=False):
+        for ours, theirs in zip(self._classes, counts.classes, strict=True):
             for total, each in zip(ours, theirs, strict=True):
                 total.update(each)
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, compress, groupby, islice, pairwise, repeat
+from itertools import chain, compress, groupby, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ from deptree_cli.core.evaluation import (
     LEMMA,
     METRICS,
     MISSING,
-    REFUSED,
     UPOS,
     XPOS,
     Class,
@@ -389,31 +388,27 @@ def _place(file: TreeFile, sentences: Sequence[int], at: int) -> tuple[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Unit:
-    """What is counted of a gold sentence, or of several that a system has cut otherwise.
+class Units:
+    """What is counted of some units: gold sentences, or groups of several that a system has cut otherwise.
 
     Attributes:
-        sent_id, place: of the first of them.
-        sentences, words: how many there are in the gold file.
-        scores: (systems, metrics, 4), of `METRICS`.
-        notes: how many trees, also of systems, have each of `REFUSED`; how many gold words have something in each
-            column of `OPTIONAL`; how many words of each file have no head, and how many no label.
-        classes: for each system the words of each class: right, gold, predicted.
+        sentences: how many of the gold file each has, (units,).
+        words: how many gold words all have.
+        scores: (units, systems, metrics, 4), of `METRICS`.
+        notes: of all units, how many trees, also of systems, have each of `REFUSED`; how many gold words have something
+            in each column of `OPTIONAL`; how many words of each file have no head, and how many no label.
+        classes: for each system the words of each class, of all units: right, gold, predicted.
         of: how many sentences the gold file has, how many words, and whether more that cannot be read.
     """
 
-    sent_id: str
-    place: str
-    sentences: int
+    sentences: Int
     words: int
     scores: Integers
     notes: Int
     classes: Sequence[Sequence[Counter[Class]]]
     of: tuple[int, int, bool]
 
-    @property
-    def weight(self) -> int:
-        return self.scores.size
+    sent_id, place, weight = "", "", 0  # as items of a run have
 
 
 def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int, DeptreeError], Bool]:
@@ -447,7 +442,7 @@ def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int,
 
 def compared(
     gold: TreeFile, systems: Sequence[TreeFile], kinds: Sequence[Classes] = (), no_punct: bool = False
-) -> Iterator[Unit | DeptreeError]:
+) -> Iterator[Units | DeptreeError]:
     """Compare files of trees with gold trees.
 
     Args:
@@ -455,11 +450,15 @@ def compared(
         no_punct: as of `Comparison`.
 
     Yields:
-        units in the order of the gold file; errors in place of gold sentences that cannot be compared; at the end those
-        of sentences that only a system has.
+        errors of gold sentences that cannot be compared, then those of sentences that only a system has; units in the
+        order of the gold file.
     """
     pairings = [paired(gold, system) for system in systems]
     unit_of, errors, kept = _joined(gold, pairings)
+    yield from (errors[number] for number in sorted(errors))
+    for pairing in pairings:
+        yield from pairing.beyond
+    # of each file the words, the numbers of sentences that are compared, and the units that these count for
     compares, numbers = kept[unit_of], (np.cumsum(kept) - 1)[unit_of]
     sentences = np.flatnonzero(compares)
     sides = [(gold.words, sentences, numbers[sentences])]
@@ -468,54 +467,38 @@ def compared(
         first, _, start, stop = groups[compares[groups[:, 0]]].T
         own = np.arange((stop - start).sum()) + np.repeat(start - starts_of(stop - start)[:-1], stop - start)
         sides.append((system.words, own, numbers[np.repeat(first, stop - start)]))
-    found = _counted(sides, gold.vocabulary[DEPREL].names, kinds, no_punct)
     of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
-    for unit, group in groupby(range(len(gold.names)), unit_of.tolist().__getitem__):
-        first, *others = group
-        if kept[unit]:
-            yield Unit(gold.sent_id(first), gold.at(first), 1 + len(others), *next(found), of)
-        else:
-            yield from (errors[each] for each in (first, *others))
-    for pairing in pairings:
-        yield from pairing.beyond
+    for begin in range(0, int(kept.sum()), _UNITS):
+        taken = []
+        for words, chosen, units in sides:
+            some = slice(*np.searchsorted(units, [begin, begin + _UNITS]))
+            taken.append((words.taken(chosen[some]), units[some] - begin))
+        yield _counted(taken, gold.vocabulary[DEPREL].names, kinds, no_punct, of)
 
 
 def _counted(
-    sides: Sequence[tuple[FileWords, Int, Int]], labels: Sequence[str], kinds: Sequence[Classes], no_punct: bool
-) -> Iterator[tuple[int, Integers, Int, Sequence[Sequence[Counter[Class]]]]]:
-    """The words of each unit, and what else `Unit` has from `scores` on, some units at a time.
-
-    Args:
-        sides: of the gold file and of the systems the words, the numbers of sentences that are compared, and the unit
-            that each counts for, from 0 in order.
-    """
-    size = int(sides[0][2].max(initial=-1)) + 1
-    for first in range(0, size, _UNITS):
-        taken, starts, here = [], [], min(_UNITS, size - first)
-        refusals = np.zeros((len(REFUSED), here), dtype=np.int64)
-        for words, sentences, units in sides:
-            some = slice(*np.searchsorted(units, [first, first + _UNITS]))
-            part, own = words.taken(sentences[some]), units[some] - first
-            taken.append((part, own))
-            starts.append(starts_of(np.bincount(own, part.sizes, here).astype(np.int64)))
-            refusals += np.stack([np.bincount(own[each], minlength=here) for each in refused(part)])
-        (gold, gold_units), *systems = taken
-        comparisons = [Comparison(gold, system, labels, no_punct) for system, _ in systems]
-        counts = [each.counts(gold_units, units) for each, (_, units) in zip(comparisons, systems, strict=True)]
-        noted = [(gold.columns[column] != MISSING, starts[0]) for column in OPTIONAL.values()]
-        for (part, _), own in zip(taken, starts, strict=True):
-            noted += [(part.heads == NO_HEAD, own), (part.columns[DEPREL] == MISSING, own)]
-        notes = np.stack([*refusals, *(np.diff(starts_of(each)[own]) for each, own in noted)], axis=1)
-        classes: Iterator[Any] = repeat((), here)
-        if kinds:
-            found = zip(comparisons, starts[1:], strict=True)
-            classes = zip(*(by_class(each, kinds, starts[0], own) for each, own in found), strict=True)
-        yield from zip(np.diff(starts[0]).tolist(), np.stack(counts, axis=1), notes, classes, strict=True)
+    sides: Sequence[tuple[FileWords, Int]],
+    labels: Sequence[str],
+    kinds: Sequence[Classes],
+    no_punct: bool,
+    of: tuple[int, int, bool],
+) -> Units:
+    """Count units, by the words of the gold file and of the systems, and the unit of each sentence, from 0 in order."""
+    (gold, gold_units), *systems = sides
+    parts = [part for part, _ in sides]
+    comparisons = [Comparison(gold, system, labels, no_punct) for system, _ in systems]
+    counts = [each.counts(gold_units, units) for each, (_, units) in zip(comparisons, systems, strict=True)]
+    refusals = np.sum([[each.sum() for each in refused(part)] for part in parts], axis=0)
+    missing = [each.sum() for part in parts for each in (part.heads == NO_HEAD, part.columns[DEPREL] == MISSING)]
+    notes = np.array([*refusals, *((gold.columns[each] != MISSING).sum() for each in OPTIONAL.values()), *missing])
+    ends = [np.array([0, len(part.heads)]) for part in parts]
+    classes = [next(by_class(each, kinds, ends[0], own)) for each, own in zip(comparisons, ends[1:], strict=True)]
+    return Units(np.bincount(gold_units), len(gold.heads), np.stack(counts, axis=1), notes, classes, of)
 
 
 def compared_files(
     gold: str, systems: Sequence[str], kinds: Sequence[Classes] = (), no_punct: bool = False
-) -> Iterator[Unit | DeptreeError]:
+) -> Iterator[Units | DeptreeError]:
     vocabulary = new_vocabulary()
     first = read_trees(gold, vocabulary)
     yield from compared(first, [read_trees(each, vocabulary, True) for each in systems], kinds, no_punct)
@@ -577,7 +560,8 @@ def evaluate(
             on_error(each)
     if not units:
         raise DeptreeError("there is no sentence to evaluate", "Give files with sentences of the same text", place=gold)
-    systems, less = scores(np.array([unit.scores for unit in units]), METRICS, confidence, resamples, seed)
+    counts = np.concatenate([each.scores for each in units])
+    systems, less = scores(counts, METRICS, confidence, resamples, seed)
     found = [{score.metric: score for score in each} for each in (*systems, less)]
-    sizes = sum(unit.sentences for unit in units), sum(unit.words for unit in units), len(units)
+    sizes = sum(int(each.sentences.sum()) for each in units), sum(each.words for each in units), len(counts)
     return Evaluated(found[0], found[1] if other else {}, found[-1], *sizes)

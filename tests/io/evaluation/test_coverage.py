@@ -42,7 +42,7 @@ def corpus(sentences: int, rng: np.random.Generator) -> tuple[str, str]:
 def units(sentences: int, rng: np.random.Generator) -> Int:
     """The counts of a corpus, (units, 1, metrics, 4)."""
     gold, system = tree_files(*corpus(sentences, rng))
-    return np.array([each.scores for each in compared(gold, [system])])  # type: ignore[union-attr]
+    return np.concatenate([each.scores for each in compared(gold, [system])])  # type: ignore[union-attr]
 
 
 def watched(values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation import METRICS
-from deptree_cli.io.evaluation import Unit, compared
+from deptree_cli.io.evaluation import Units, compared
 from tests.retokenised import damaged, random_file
 from tests.tree_files import Cells, script, tree_files
 
@@ -24,8 +24,8 @@ def ours(gold: str, *systems: str) -> list[Cells]:
     one, *others = tree_files(gold, *systems)
     units = [*compared(one, others)]
     assert not [each for each in units if isinstance(each, DeptreeError)]
-    total = sum(unit.scores for unit in units if isinstance(unit, Unit))
-    assert sum(unit.sentences for unit in units) == len(one.names)
+    total = sum(each.scores.sum(axis=0) for each in units if isinstance(each, Units))
+    assert sum(each.sentences.sum() for each in units) == len(one.names)
     return [{name: tuple(row) for name, row in zip(METRICS, each, strict=True)} for each in np.array(total).tolist()]
 
 
