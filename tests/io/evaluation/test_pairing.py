@@ -30,9 +30,8 @@ def outcomes(gold: str, *systems: str) -> list[tuple[int, int] | str]:
     one, *others = tree_files(gold, *systems)
     found = list(compared(one, others))
     units = [each for each in found if isinstance(each, Units)]
-    right = [
-        (n, int(scores[0, 10, 0])) for each in units for n, scores in zip(each.sentences, each.scores, strict=True)
-    ]
+    counts = [pair for each in units for pair in zip(each.sentences, each.scores, strict=True)]
+    right = [(int(n), int(scores[0, 10, 0])) for n, scores in counts]
     return [*right, *(str(each) for each in found if isinstance(each, DeptreeError))]
 
 
