@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, repeat
+from itertools import count
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -116,7 +116,9 @@ def _source(files: Sequence[str], scores: Scores | None, run: Run) -> Source[Any
     for path in files:
         with suppress(OSError):  # what is not there is told when it is opened
             foresee(Path(path).stat().st_size / BYTES)
-    items = read(_side(files[0]), [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
+    blocks = map(sentence_of, blocks_of(files[0]), count(1))
+    lead = Side(blocks, "sentences", place_of(files[0]), tokens=words_of)
+    items = read(lead, [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
     if scores is None:
         return Source(Counted(items, share=share_of(files[:1])))
     lead = Side(items, "sentences", place_of(files[0]))
@@ -145,10 +147,6 @@ def _unread(chunk: Chunk, file: str) -> Block | Unread:
     return Unread(chunk, file, name) if (name := chunk.sent_id) else Block(chunk, file)
 
 
-def _side(path: str) -> Side:
-    return Side(map(sentence_of, blocks_of(path), count(1)), "sentences", place_of(path), tokens=words_of)
-
-
 def _beside(path: str, role: str) -> Companion:
     def add(sentence: Sentence, item: Block | Unread) -> None:
         block = item.read(sentence.sentence) if isinstance(item, Unread) else item
@@ -164,36 +162,50 @@ def _beside(path: str, role: str) -> Companion:
 
 
 class Answer(NamedTuple):
-    """What an annotation says of a word: its head, 0 = ROOT, and its label; None where it says nothing."""
+    """What an annotation says of a word.
+
+    Attributes:
+        head, label: the head in the first annotation, 0 = ROOT, `LOST` if that has no such word; None: it says nothing.
+        here: the head as it is numbered there.
+        form: of that head, as it is written there.
+        probs: how probable the head is, and with labels head and label; None if it has none.
+    """
 
     head: int | None
     label: str | None
+    here: int | None
+    form: str | None = None
+    probs: tuple[float | None, ...] = ()
 
     @property
     def note(self) -> str:
-        head, label = ("_" if each in (None, LOST) else str(each) for each in self)
+        head, label = ("_" if each in (None, LOST) else str(each) for each in self[:2])
         return f"{OTHER_HEAD}={head}|{OTHER_DEPREL}={label.translate(_BAR)}"
+
+    def arc(self, word: int) -> Arc | None:
+        """The arc of a word, as probable as it is with its label; without scores it is certain."""
+        if self.head is None or self.head == LOST:
+            return None
+        prob = self.probs[-1] if self.probs else 1.0
+        return Arc(self.head, word, prob or 0.0, shown_form(self.label) if self.label else "")
 
 
 class Difference(NamedTuple):
     """A word about which annotations differ.
 
     Attributes:
-        word: from 1 on, in the first annotation, as are the heads of `answers`, `LOST` if that has no such word.
+        word: from 1 on, in the first annotation.
         form: the word's, from any annotation that knows it; `_` if none does.
         upos: the first annotation's.
         kind: what differs, of `KINDS`.
         answers: what each annotation says.
-        heads, forms: as each annotation numbers and writes them; None where there is no head.
     """
 
     word: int
     form: str
     upos: str
     kind: str
-    answers: tuple[Answer, ...]
-    heads: tuple[int | None, ...]
-    forms: tuple[str | None, ...]
+    answers: Sequence[Answer]
 
 
 class Annotation:
@@ -229,15 +241,15 @@ class Annotation:
         columns = self.block.columns
         return self.rows[at].split(b"\t")[columns.index(column)] if column in columns else _MISSING
 
-    def answer(self, at: int) -> tuple[Answer, int | None]:
-        """What it says of a word of the first annotation, and the head as it is numbered here."""
+    def answer(self, at: int) -> Answer:
+        """What it says of a word of the first annotation."""
         own = at if self.words is None else self.words[at]
         if own is None:
-            return Answer(LOST, None), None
+            return Answer(LOST, None, None)
         head, label = self.cell(own, "head"), self.cell(own, "deprel")
         here = None if head == _MISSING else int(head)
         ours = here if self.words is None or here is None else self.numbers.get(here, LOST)
-        return Answer(ours, None if label == _MISSING else self.text(label)), here
+        return Answer(ours, None if label == _MISSING else self.text(label), here)
 
     def text(self, cell: bytes) -> str:
         try:
@@ -246,21 +258,15 @@ class Annotation:
             return decoded(cell, self.block.place)  # raises, with the place, which takes time to find
 
 
-# What each annotation says of a word is as probable: its head, and with labels head and label; None if it has none.
-Probabilities = Sequence[tuple[float | None, ...]]
-
-# The words that annotations differ in; whether only heads are compared, as one has no labels at all; and how many words
-# of any annotation are divided otherwise in the first, or the first's in it.
-Differences = tuple[Sequence[Difference], bool, int]
-
-
-def differences(blocks: Sequence[Block]) -> Differences:
-    """What annotations differ in. A word whose row is the same in all of them is not looked into."""
+def find_differences(names: tuple[str, ...], scored: Sentence | ScoredSentence, _: None) -> DifferentWords:
+    """What annotations of a sentence differ in. A word whose row is the same in all of them is not looked into."""
+    sentence = scored if isinstance(scored, Sentence) else scored.record
+    blocks = [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, len(names)))]
     for block in blocks:
         if "head" not in block.columns:
             raise no_column("head", block.columns, "trees", block.place)
     if all(block.raw == blocks[0].raw for block in blocks[1:]):
-        return (), False, 0
+        return DifferentWords(sentence.sent_id, blocks, names)
     first = Annotation(blocks[0])
     annotations = [first, *(Annotation(block, first) for block in blocks[1:])]
     others = [each for each in annotations if each.words is not None]
@@ -268,28 +274,49 @@ def differences(blocks: Sequence[Block]) -> Differences:
     looked = sorted({at for each in annotations[1:] for at in each.changed})
     found = [word for at in looked if (word := _difference(annotations, at))]
     unlabelled = any(answer.label is None and answer.head != LOST for word in found for answer in word.answers)
-    if unlabelled and any({*block.deprels} <= {UNKNOWN} for block in blocks):
-        return [word for word in found if word.kind in (WORD, HEAD)], True, unpaired
-    return found, False, unpaired
+    if unlabelled := unlabelled and any({*block.deprels} <= {UNKNOWN} for block in blocks):
+        found = [word for word in found if word.kind in (WORD, HEAD)]
+    if found and isinstance(scored, ScoredSentence):
+        found = _with_probabilities(scored, found)
+    return DifferentWords(sentence.sent_id, blocks, names, found, unlabelled, unpaired)
 
 
 def _difference(annotations: Sequence[Annotation], at: int) -> Difference | None:
     """What annotations say of the word at a place; None if it is the same."""
-    answers, heads = zip(*[each.answer(at) for each in annotations], strict=True)
-    if len({*answers}) == 1:
+    answers = [each.answer(at) for each in annotations]
+    if len({answer[:2] for answer in answers}) == 1:
         return None
-    kind = SUBTYPE if len({label and universal(label) for _, label in answers}) == 1 else LABEL
-    if len({head for head, _ in answers}) > 1:
+    kind = SUBTYPE if len({answer.label and universal(answer.label) for answer in answers}) == 1 else LABEL
+    if len({answer.head for answer in answers}) > 1:
         is_lost = any(each.words is not None and each.words[at] is None for each in annotations)
         kind = WORD if is_lost else HEAD
     first, alike = annotations[0], [each for each in annotations if each.words is None]
-    forms = [
-        None if head is None else _known_form(alike if each in alike else [each], head)
-        for each, head in zip(annotations, heads, strict=True)
+    for number, (each, answer) in enumerate(zip(annotations, answers, strict=True)):
+        if answer.here is not None:
+            form = _known_form(alike if each.words is None else [each], answer.here)
+            answers[number] = answer._replace(form=form)
+    return Difference(at + 1, _known_form(alike, at + 1), first.text(first.cell(at, "upos")), kind, answers)
+
+
+def _with_probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Difference]:
+    arcs, labels = np.minimum(scored.distribution.marginals(), 1.0), scored.distribution.labels
+    numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
+
+    def probs(word: int, answer: Answer) -> tuple[float | None, ...]:
+        if answer.head is None or answer.head == LOST:
+            return (None,) * (1 if labels is None else 2)
+        arc = float(arcs[answer.head, word])
+        if labels is None:
+            return (arc,)
+        number = numbers.get(answer.label or "")
+        known = number is not None and arc
+        both = arc * float(labels.probs[answer.head, word, number]) if known else 0.0
+        return arc, None if answer.label is None else both
+
+    return [
+        each._replace(answers=[answer._replace(probs=probs(each.word, answer)) for answer in each.answers])
+        for each in found
     ]
-    return Difference(
-        at + 1, _known_form(alike, at + 1), first.text(first.cell(at, "upos")), kind, answers, heads, tuple(forms)
-    )
 
 
 def _known_form(annotations: Sequence[Annotation], word: int) -> str:
@@ -304,15 +331,18 @@ def _known_form(annotations: Sequence[Annotation], word: int) -> str:
 
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
 class DifferentWords:
-    """A sentence's words that differ between annotations, which `names` call in pictures."""
+    """A sentence's words that differ between annotations, which `names` call in pictures.
+
+    `unlabelled`: only heads are compared, as one has no labels at all; `unpaired`: how many words of any annotation are
+    divided otherwise in the first, or the first's in it.
+    """
 
     sent_id: str
     blocks: Sequence[Block]
     names: Sequence[str]
-    found: Sequence[Difference]
-    unlabelled: bool
-    unpaired: int
-    probabilities: Sequence[Probabilities] = ()
+    found: Sequence[Difference] = ()
+    unlabelled: bool = False
+    unpaired: int = 0
 
     @property
     def counted(self) -> dict[str, int]:
@@ -321,15 +351,14 @@ class DifferentWords:
         return facts | Counter([each.kind for each in self.found]) if self.found else facts
 
     def rows(self) -> list[Row]:
-        return list(map(self._row, self.found, self.probabilities or repeat(None)))
+        return list(map(self._row, self.found))
 
-    def _row(self, each: Difference, given: Probabilities | None) -> Row:
+    def _row(self, each: Difference) -> Row:
         row: dict[str, Any] = {"sent_id": self.sent_id, "word": each.word, "form": each.form, "upos": each.upos}
-        for at, (letter, answer) in enumerate(zip(LETTERS, each.answers, strict=False)):
-            values = (each.heads[at], each.forms[at], answer.label, *(given[at] if given else ()))
-            row.update(zip(_FIELDS[letter], values, strict=False))
-        if given:
-            known = [-1.0 if prob is None else prob for *_, prob in given]
+        for letter, (_, label, *head, probs) in zip(LETTERS, each.answers, strict=False):
+            row.update(zip(_FIELDS[letter], (*head, label, *probs), strict=False))
+        if each.answers[0].probs:
+            known = [-1.0 if answer.probs[-1] is None else answer.probs[-1] for answer in each.answers]
             best = [letter for letter, prob in zip(LETTERS, known, strict=False) if prob == max(known)]
             row["likelier"] = ",".join(best) if len(best) < len(known) else None
         row["differs"] = each.kind
@@ -350,43 +379,9 @@ class DifferentWords:
             return None
         columns = [block.column("form") for block in self.blocks if block.n == self.blocks[0].n]
         forms = [next((each for each in column if each != "_"), "_") for column in zip(*columns, strict=True)]
-        arcs = [[self._arc(number, at) for number in range(len(self.found))] for at in range(len(self.blocks))]
+        arcs = [[each.answers[at].arc(each.word) for each in self.found] for at in range(len(self.blocks))]
         words = [each.word for each in self.found]
         return DifferencePicture(self.sent_id, list(map(shown_form, forms)), words, self.names, arcs)
-
-    def _arc(self, number: int, at: int) -> Arc | None:
-        """The arc of a word in an annotation, as probable as it is with its label; without scores it is certain."""
-        head, label = self.found[number].answers[at]
-        if head is None or head == LOST:
-            return None
-        prob = self.probabilities[number][at][-1] if self.probabilities else 1.0
-        return Arc(head, self.found[number].word, prob or 0.0, shown_form(label) if label else "")
-
-
-def find_differences(names: tuple[str, ...], found: Sentence | ScoredSentence, _: None) -> DifferentWords:
-    sentence = found if isinstance(found, Sentence) else found.record
-    blocks = [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, len(names)))]
-    words, unlabelled, unpaired = differences(blocks)
-    probabilities = _probabilities(found, words) if words and isinstance(found, ScoredSentence) else ()
-    return DifferentWords(sentence.sent_id, blocks, names, words, unlabelled, unpaired, probabilities)
-
-
-def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
-    arcs, labels = np.minimum(scored.distribution.marginals(), 1.0), scored.distribution.labels
-    numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
-
-    def of(word: int, answer: Answer) -> tuple[float | None, ...]:
-        if answer.head is None or answer.head == LOST:
-            return (None,) * (1 if labels is None else 2)
-        arc = float(arcs[answer.head, word])
-        if labels is None:
-            return (arc,)
-        number = numbers.get(answer.label or "")
-        known = number is not None and arc
-        both = arc * float(labels.probs[answer.head, word, number]) if known else 0.0
-        return arc, None if answer.label is None else both
-
-    return [[of(each.word, answer) for answer in each.answers] for each in found]
 
 
 class DifferencesFound(Fold[dict[str, int]]):
