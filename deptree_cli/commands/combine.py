@@ -20,15 +20,7 @@ from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.combination import (
-    BOUNDS,
-    consensus,
-    fit_mixture,
-    fit_product,
-    majority_labels,
-    mixture,
-    product,
-)
+from deptree_cli.core.combination import BOUNDS, consensus, fit_mixture, fit_product, majority_labels, mixture, product
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares

@@ -78,9 +78,7 @@ def eval(
         help="Resamples of sentences, for intervals and the test.  [default: 10000]",
     ),
     no_punct: bool = flag(
-        "--no-punct",
-        without=["scores"],
-        help="Leave out words with the label punct in GOLD: UAS, LAS and classes.",
+        "--no-punct", without=["scores"], help="Leave out words with the label punct in GOLD: UAS, LAS and classes."
     ),
     seed: int = options.seed(),
     scores: Scores | None = beside(
