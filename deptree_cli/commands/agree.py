@@ -17,23 +17,7 @@ from deptree_cli.cli.run import ALONE, Fold, Job, Run, Source
 from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Out
-from deptree_cli.core.agreement import (
-    STATISTICS,
-    Shares,
-    Tested,
-    agreement,
-    by_distance,
-    by_label,
-    by_name,
-    distance_chance,
-    kappa,
-    label_chance,
-    marginal_chance,
-    p_values,
-    shares,
-    statistics,
-    summed,
-)
+from deptree_cli.core import agreement as core
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation import universal
@@ -60,7 +44,7 @@ AGREEMENT = tuple(f"{what}{each}" for what in ("attachment", "labelled") for eac
 COLUMNS = (*PAIR, "sentences", "words", *AGREEMENT)
 BY_SENTENCE = ("sent_id", *PAIR, "words", *AGREEMENT)
 BY_LABEL = (*PAIR, "label", "words_a", "words_b", "words_both", "dice")
-P_VALUES = (*(f"p_{name}" for name in STATISTICS), "p")
+P_VALUES = (*(f"p_{name}" for name in core.STATISTICS), "p")
 TEST = (*PAIR, "sentences", "trees_a", "trees_b", *P_VALUES, "verdict")
 TEST_BY_SENTENCE = ("sent_id", "words", "trees_a", "trees_b", *P_VALUES)
 
@@ -186,11 +170,11 @@ def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | Scored
         if aligned:
             theirs = _shares(sets[b].renumbered(aligned, sizes[a]))
             unpaired += sizes[a] + sizes[b] - 2 * len(aligned[0])
-        heads[a, b], labelled[a, b] = map(agreement, known[a][:2], theirs[:2])
+        heads[a, b], labelled[a, b] = map(core.agreement, known[a][:2], theirs[:2])
         if per == LABEL and sets[a].labels and sets[b].labels:
-            found = by_label(known[a][1], known[b][1], theirs[1])
+            found = core.by_label(known[a][1], known[b][1], theirs[1])
             labels |= {(a, b, label): each for label, each in found.items()}
-    distances = summed([item for found, *_ in known for item in by_distance(found).items()])
+    distances = core.summed([item for found, *_ in known for item in core.by_distance(found).items()])
     counts: Counts = {
         "sizes": sizes,
         "has_labels": {file: bool(each.labels) for file, each in enumerate(sets)},
@@ -202,12 +186,14 @@ def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | Scored
         "labelled": labelled,
         "by_label": labels,
         "distances": {distance: share / len(files) for distance, share in distances.items()},
-        "labels": dict(sorted(summed([item for _, found, _ in known for item in by_name(found).items()]).items())),
+        "labels": dict(
+            sorted(core.summed([item for _, found, _ in known for item in core.by_name(found).items()]).items())
+        ),
         "lengths": Counter(sizes.values()),
         "words": {UNPAIRED: unpaired, HEADLESS: sum([headless for *_, headless in known])},
     }
     if scored:
-        counts["chance"] = {"scores": marginal_chance(scored.distribution.marginals())}
+        counts["chance"] = {"scores": core.marginal_chance(scored.distribution.marginals())}
     if per != SENTENCE:
         return Result((), counts)
     chance = counts["chance"]["scores"] / sizes[0] if scored else None
@@ -215,10 +201,10 @@ def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | Scored
     return Result([{name: row[name] for name in BY_SENTENCE if name in row} for row in rows], counts)
 
 
-def _shares(trees: TreeSet) -> tuple[Shares, Shares, int]:
+def _shares(trees: TreeSet) -> tuple[core.Shares, core.Shares, int]:
     """The shares of trees that have each arc, and each arc with its label, but for what is missing; missing heads."""
     heads, labels = trees.heads.tolist(), [list(map(_merged, own)) for own in trees.labels]
-    found, named = shares(trees.times, heads), shares(trees.times, heads, labels) if labels else {}
+    found, named = core.shares(trees.times, heads), core.shares(trees.times, heads, labels) if labels else {}
     if any(min(own) < 0 for own in heads):
         found, named = ({arc: share for arc, share in each.items() if arc[1] >= 0} for each in (found, named))
     if any("_" in own for own in labels):
@@ -244,7 +230,7 @@ def _rows(
             if name == "attachment" or (has_labels[a] and has_labels[b]):
                 row[name] = counts[name][a, b] / words
                 if each is not None:
-                    row |= {f"{name}_chance": each, f"{name}_kappa": kappa(row[name], each)}
+                    row |= {f"{name}_chance": each, f"{name}_kappa": core.kappa(row[name], each)}
         yield row
 
 
@@ -271,8 +257,8 @@ class Agreement(Fold[Counts]):
             chance = sums["chance"]["scores"] / sizes[0]
         else:
             lengths = {n: number / files for n, number in sums["lengths"].items()}
-            chance = distance_chance(sums["distances"], lengths) / (sum(sizes.values()) / files)
-        labels = label_chance(sums["labels"]) if sums["labels"] else None
+            chance = core.distance_chance(sums["distances"], lengths) / (sum(sizes.values()) / files)
+        labels = core.label_chance(sums["labels"]) if sums["labels"] else None
         return list(_rows(self._paths, {"sentences": self._sentences}, sums, chance, labels))
 
     def _rows_of_labels(self) -> list[Row]:
@@ -299,10 +285,10 @@ def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> R
     for each in sets:
         if (each.heads == OPEN).any():
             raise without_heads(each.heads.min(axis=0).tolist(), each.place, compared.sent_id)
-    found = statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
+    found = core.statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
     trees = int(one.times.sum()), int(other.times.sum())
     row = {"sent_id": compared.sent_id, "words": one.n, "trees_a": trees[0], "trees_b": trees[1]}
-    return Result([{**row, **test_row(p_values(found))}], (found, trees))
+    return Result([{**row, **test_row(core.p_values(found))}], (found, trees))
 
 
 class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
@@ -322,9 +308,9 @@ class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
         self._trees, self._statistics = self._trees + trees, self._statistics + found
 
     @cached_property
-    def _tested(self) -> Tested:
+    def _tested(self) -> core.Tested:
         check_some(self._sentences)
-        return p_values(self._statistics)
+        return core.p_values(self._statistics)
 
     @property
     def differ(self) -> bool:
@@ -346,7 +332,7 @@ class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
         yield f"{self._verdict}: p = {self._tested.p:.3g} over {counted(self._sentences, 'sentence')}"
 
 
-def test_row(tested: Tested) -> dict[str, float]:
+def test_row(tested: core.Tested) -> dict[str, float]:
     return dict(zip(P_VALUES, (*tested.each.tolist(), tested.p), strict=True))
 
 

@@ -21,28 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from deptree_cli.core import evaluation as core
 from deptree_cli.core.dtypes import Bool, Int, Integers, smallest_type
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.evaluation import (
-    DEPREL,
-    FEATS,
-    FORM,
-    LEMMA,
-    METRICS,
-    MISSING,
-    UPOS,
-    XPOS,
-    Class,
-    Classes,
-    Comparison,
-    FileWords,
-    by_class,
-    cyclic,
-    refused,
-    starts_of,
-    universal,
-    universal_features,
-)
 from deptree_cli.core.intervals import Score, scores
 from deptree_cli.io.conllu.blocks import Block, error_of_tokens, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
@@ -78,7 +59,7 @@ Vocabulary = Sequence[Numbers]
 
 
 def new_vocabulary() -> Vocabulary:
-    compared: list[Callable[[str], str]] = [str.lower, str, str, universal_features, str, universal]
+    compared: list[Callable[[str], str]] = [str.lower, str, str, core.universal_features, str, core.universal]
     return list(map(Numbers, compared))
 
 
@@ -98,21 +79,23 @@ def _words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> 
     unknown = ("_",) * len(lines)
     cells = [table[names.index(name)] if name in names else unknown for name in _COLUMNS]
     heads = [block.template.words[:, HEAD] for block in blocks]  # type: ignore[index]
-    ids, starts = table[0], starts_of(np.array([text.count(b"\n") for text in texts]))
+    ids, starts = table[0], core.starts_of(np.array([text.count(b"\n") for text in texts]))
     is_word = np.array([each.isdigit() for each in ids], dtype=bool)
-    words_before, word_rows = starts_of(is_word), np.flatnonzero(is_word)
+    words_before, word_rows = core.starts_of(is_word), np.flatnonzero(is_word)
     covered, is_token = np.zeros(len(word_rows), dtype=bool), is_word.copy()
     for row in (row for row, id_ in enumerate(ids) if "-" in id_):
         first, last = map(int, ids[row].split("-"))
         covered[words_before[row] :][: last - first + 1] = True
         is_token[row] = True
     is_token[word_rows[covered]] = False
-    tokens = list(map(bare, compress(cells[FORM], is_token.tolist())))
-    tokens_before, token_rows = starts_of(is_token), np.flatnonzero(is_token)
+    tokens = list(map(bare, compress(cells[core.FORM], is_token.tolist())))
+    tokens_before, token_rows = core.starts_of(is_token), np.flatnonzero(is_token)
     token_starts, sizes = tokens_before[starts], np.diff(words_before[starts])
     # forms of words that are tokens are compared without white space
     of_words = [list(compress(each, is_word.tolist())) for each in cells]
-    of_words[FORM] = [form if within else bare(form) for form, within in zip(of_words[FORM], covered, strict=True)]
+    of_words[core.FORM] = [
+        form if within else bare(form) for form, within in zip(of_words[core.FORM], covered, strict=True)
+    ]
     numbers = [[numbers[text] for text in each] for each, numbers in zip(of_words, vocabulary, strict=True)]
     arrays = (
         np.array(list(map(len, tokens)), dtype=np.int64),
@@ -177,14 +160,14 @@ class TreeFile:
         self._size = 0
 
     @cached_property
-    def words(self) -> FileWords:
+    def words(self) -> core.FileWords:
         """The words of all sentences; none of those of which nothing is known."""
         self._flush()
         parts, self._parts = self._parts or [_words_of([], self.vocabulary)], []
         texts, *arrays = zip(*parts, strict=True)
         sizes, tokens, lengths, rows, token_of, covered, heads, *columns = map(np.concatenate, arrays)
-        starts = starts_of(sizes), starts_of(tokens)
-        return FileWords(list(chain(*texts)), *starts, lengths, rows, token_of, covered, columns, heads)
+        starts = core.starts_of(sizes), core.starts_of(tokens)
+        return core.FileWords(list(chain(*texts)), *starts, lengths, rows, token_of, covered, columns, heads)
 
     def sent_id(self, number: int) -> str:
         return self.names[number] or str(number + 1)
@@ -197,7 +180,7 @@ class TreeFile:
     def check_trees(self) -> None:
         """Note which sentences have heads that make a cycle; some words may have none."""
         words = self.words
-        for number in np.flatnonzero(cyclic(words)).tolist():
+        for number in np.flatnonzero(core.cyclic(words)).tolist():
             heads = words.heads[words.words[number] : words.words[number + 1]]
             try:  # a word without a head ends every path, as ROOT does
                 check_acyclic(np.maximum(heads, 0).tolist(), self.at(number), self.sent_id(number))
@@ -224,7 +207,7 @@ def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> Tr
 
 
 # Columns that a gold file may not have, by the metrics that compare them.
-OPTIONAL = {"UPOS": UPOS, "XPOS": XPOS, "UFeats": FEATS, "Lemmas": LEMMA}
+OPTIONAL = {"UPOS": core.UPOS, "XPOS": core.XPOS, "UFeats": core.FEATS, "Lemmas": core.LEMMA}
 
 _IDS = "Both files have ids, and sentences are paired by id; --on-error skip leaves this one out"
 
@@ -405,7 +388,7 @@ class Units:
     words: int
     scores: Integers
     notes: Int
-    classes: Sequence[Sequence[Counter[Class]]]
+    classes: Sequence[Sequence[Counter[core.Class]]]
     of: tuple[int, int, bool]
 
     sent_id, place, weight = "", "", 0  # as items of a run have
@@ -441,7 +424,7 @@ def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int,
 
 
 def compared(
-    gold: TreeFile, systems: Sequence[TreeFile], kinds: Sequence[Classes] = (), no_punct: bool = False
+    gold: TreeFile, systems: Sequence[TreeFile], kinds: Sequence[core.Classes] = (), no_punct: bool = False
 ) -> Iterator[Units | DeptreeError]:
     """Compare files of trees with gold trees.
 
@@ -465,39 +448,32 @@ def compared(
     for system, pairing in zip(systems, pairings, strict=True):
         groups = pairing.groups[pairing.groups[:, 1] > pairing.groups[:, 0]]
         first, _, start, stop = groups[compares[groups[:, 0]]].T
-        own = np.arange((stop - start).sum()) + np.repeat(start - starts_of(stop - start)[:-1], stop - start)
+        own = np.arange((stop - start).sum()) + np.repeat(start - core.starts_of(stop - start)[:-1], stop - start)
         sides.append((system.words, own, numbers[np.repeat(first, stop - start)]))
     of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
+    labels = gold.vocabulary[core.DEPREL].names
     for begin in range(0, int(kept.sum()), _UNITS):
-        taken = []
-        for words, chosen, units in sides:
-            some = slice(*np.searchsorted(units, [begin, begin + _UNITS]))
-            taken.append((words.taken(chosen[some]), units[some] - begin))
-        yield _counted(taken, gold.vocabulary[DEPREL].names, kinds, no_punct, of)
-
-
-def _counted(
-    sides: Sequence[tuple[FileWords, Int]],
-    labels: Sequence[str],
-    kinds: Sequence[Classes],
-    no_punct: bool,
-    of: tuple[int, int, bool],
-) -> Units:
-    """Count units, by the words of the gold file and of the systems, and the unit of each sentence, from 0 in order."""
-    (gold, gold_units), *systems = sides
-    parts = [part for part, _ in sides]
-    comparisons = [Comparison(gold, system, labels, no_punct) for system, _ in systems]
-    counts = [each.counts(gold_units, units) for each, (_, units) in zip(comparisons, systems, strict=True)]
-    refusals = np.sum([[each.sum() for each in refused(part)] for part in parts], axis=0)
-    missing = [each.sum() for part in parts for each in (part.heads == NO_HEAD, part.columns[DEPREL] == MISSING)]
-    notes = np.array([*refusals, *((gold.columns[each] != MISSING).sum() for each in OPTIONAL.values()), *missing])
-    ends = [np.array([0, len(part.heads)]) for part in parts]
-    classes = [next(by_class(each, kinds, ends[0], own)) for each, own in zip(comparisons, ends[1:], strict=True)]
-    return Units(np.bincount(gold_units), len(gold.heads), np.stack(counts, axis=1), notes, classes, of)
+        parts, units = list[core.FileWords](), list[Int]()
+        for words, chosen, of_units in sides:
+            some = slice(*np.searchsorted(of_units, [begin, begin + _UNITS]))
+            parts.append(words.taken(chosen[some]))
+            units.append(of_units[some] - begin)
+        ours, *others = parts
+        comparisons = [core.Comparison(ours, part, labels, no_punct) for part in others]
+        counts = [each.counts(units[0], own) for each, own in zip(comparisons, units[1:], strict=True)]
+        refusals = np.sum([[each.sum() for each in core.refused(part)] for part in parts], axis=0)
+        filled = [(ours.columns[each] != core.MISSING).sum() for each in OPTIONAL.values()]
+        missing = [((part.heads == NO_HEAD).sum(), (part.columns[core.DEPREL] == core.MISSING).sum()) for part in parts]
+        classes = [
+            next(core.by_class(each, kinds, np.array([0, len(ours.heads)]), np.array([0, len(part.heads)])))
+            for each, part in zip(comparisons, others, strict=True)
+        ]
+        notes = np.concatenate([refusals, filled, *missing])
+        yield Units(np.bincount(units[0]), len(ours.heads), np.stack(counts, axis=1), notes, classes, of)
 
 
 def compared_files(
-    gold: str, systems: Sequence[str], kinds: Sequence[Classes] = (), no_punct: bool = False
+    gold: str, systems: Sequence[str], kinds: Sequence[core.Classes] = (), no_punct: bool = False
 ) -> Iterator[Units | DeptreeError]:
     vocabulary = new_vocabulary()
     first = read_trees(gold, vocabulary)
@@ -561,7 +537,7 @@ def evaluate(
     if not units:
         raise DeptreeError("there is no sentence to evaluate", "Give files with sentences of the same text", place=gold)
     counts = np.concatenate([each.scores for each in units])
-    systems, less = scores(counts, METRICS, confidence, resamples, seed)
+    systems, less = scores(counts, core.METRICS, confidence, resamples, seed)
     found = [{score.metric: score for score in each} for each in (*systems, less)]
     sizes = sum(int(each.sentences.sum()) for each in units), sum(each.words for each in units), len(counts)
     return Evaluated(found[0], found[1] if other else {}, found[-1], *sizes)
