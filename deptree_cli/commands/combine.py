@@ -80,12 +80,8 @@ def _member(path: LaidOutPath, usual: Layout) -> Member:
 @dataclass(frozen=True)
 class Combinable:
     read: Sentence
-    members: Sequence[ArcFactored | TreeSet]
+    members: Sequence[Any]  # ArcFactored, or TreeSet
     space: TreeSpace
-
-    @property
-    def distributions(self) -> list[ArcFactored]:
-        return [each for each in self.members if isinstance(each, ArcFactored)]
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,7 @@ WRITTEN = Layout("head-dep", "first", "log")
 
 def product_of(weights: Float, sentence: Combinable, _: None) -> SentenceScores:
     """The product of a sentence's distributions, by (m,) weights, laid out to be written."""
-    scores = product(sentence.distributions, weights)
+    scores = product(sentence.members, weights)
     found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
     written = from_head_dep(found.log_scores, WRITTEN, WRITTEN.shape(found.n), WRITTEN.forbidden)
     block = sentence.read.block
@@ -227,9 +223,9 @@ def _fitted(source: Source[Any, Any], mixed: bool, paths: Sequence[str], run: Ru
     return list(map(float, weights))
 
 
-def with_gold_tree(sentence: Combinable, _: None) -> tuple[list[ArcFactored], Heads | None]:
+def with_gold_tree(sentence: Combinable, _: None) -> tuple[Sequence[ArcFactored], Heads | None]:
     heads = sentence.read.gold.heads if sentence.read.gold else [None]
-    return sentence.distributions, None if None in heads else np.array(heads, dtype=np.int32)
+    return sentence.members, None if None in heads else np.array(heads, dtype=np.int32)
 
 
 def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:

@@ -191,14 +191,9 @@ class Answer(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A word about which annotations differ.
+    """A word (of the first annotation, from 1 on) about which annotations differ; `kind` is one of `KINDS`.
 
-    Attributes:
-        word: from 1 on, in the first annotation.
-        form: the word's, from any annotation that knows it; `_` if none does.
-        upos: the first annotation's.
-        kind: what differs, of `KINDS`.
-        answers: what each annotation says.
+    Its form is from any annotation that knows it, `_` if none does; its upos the first annotation's.
     """
 
     word: int

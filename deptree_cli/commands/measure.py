@@ -194,8 +194,8 @@ def with_comments(
 ) -> Iterator[Sentence | DeptreeError]:
     """The items, each sentence with its comments of these keys.
 
-    Those of the sentence under `# newdoc` are of all sentences of the document that have none of their own; `newdoc`,
-    `newpar` and `meta::`, wherever they stand, of all that follow, up to the next.
+    Those under `# newdoc` are of all sentences of the document that have none of their own; `newdoc`, `newpar` and
+    `meta::`, wherever they stand, of all that follow, up to the next.
     """
     held: dict[str, str] = {}
     found: set[str] = set()
@@ -219,14 +219,10 @@ _NEW_DOCUMENT = re.compile(rb"^#[^\S\n]*newdoc\b", re.MULTILINE)
 
 @dataclass(frozen=True, eq=False)
 class PackedTrees:
-    """The trees of sentences.
+    """The trees of sentences, of which `places` are the numbers among those that there were.
 
-    Attributes:
-        places: the number of each sentence among those that there were.
-        read: the sentences.
-        heads: of all, one behind the other, (words,), 0 for ROOT.
-        starts: (sentences + 1,), where each begins and the last ends.
-        reductions: how each tree was reduced; empty if trees are whole.
+    `heads` are those of all words, (words,), 0 for ROOT; `starts`, (sentences + 1,), is where each sentence begins and
+    the last one ends; `reductions` are empty if trees are whole.
     """
 
     places: Sequence[int]
@@ -242,13 +238,7 @@ class PackedTrees:
 
 @dataclass(frozen=True)
 class Packing:
-    """How sentences become packed trees; it travels to worker processes.
-
-    Attributes:
-        space: of which trees have to be.
-        no_punct: leave out words with the label punct; their dependents go to their heads.
-        tokens: take a multiword token as one word.
-    """
+    """How sentences become packed trees, which have to be of the space; it travels to worker processes."""
 
     space: TreeSpace
     no_punct: bool = False

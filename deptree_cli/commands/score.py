@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,8 +48,9 @@ def score(
     """
     source = scores.source(run)
     found = scored_trees(read_trees(trees, named=False), scores.side(source), place_of(trees), run.warn)
-    read: Source[Sentence, ScoredSentence]
-    read = Source(Counted(found, share=share_of([trees])), source.prepare, source.signature_fields)
+    read: Source[Sentence, ScoredSentence] = Source(
+        Counted(found, share=share_of([trees])), source.prepare, source.signature_fields
+    )
     job = Job("score", read, run, out, last={"given": trees})
     return job.write(Probabilities(), sheet=Sheet(LABELLED if scores.how.labels else COLUMNS))
 
@@ -57,10 +58,9 @@ def score(
 class Probabilities:
     in_batches = True
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> list[Row]:
+    def __call__(self, sentence: ScoredSentence, _: None) -> Any:
         if of_many := sentence.ask(rows_of_many):
-            rows: list[Row] = of_many
-            return rows
+            return of_many
         given: TreeSet = sentence.record.trees
         found = sentence.distribution.log_probs(given.heads)
         if labels := sentence.distribution.labels:
@@ -79,13 +79,8 @@ def rows_of_many(sentences: ScoredBatch, _: None) -> list[list[Row]]:
 
 
 def _rows(given: TreeSet, found: Float, others: dict[str, Sequence[object]]) -> list[Row]:
-    columns: dict[str, Sequence[object]] = {
-        "sent_id": given.tree_names,
-        "n": [given.n] * len(found),
-        "prob": np.exp(found).tolist(),
-        "log_prob": finite(found),
-        **others,
-    }
+    columns: dict[str, Sequence[object]] = {"sent_id": given.tree_names, "n": [given.n] * len(found)}
+    columns |= {"prob": np.exp(found).tolist(), "log_prob": finite(found), **others}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

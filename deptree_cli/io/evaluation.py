@@ -66,10 +66,7 @@ def new_vocabulary() -> Vocabulary:
 def _words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> list[Any]:
     """The words of sentences that have the same columns, as numbers of a vocabulary; of errors no words.
 
-    Rows are those of words, multiword tokens and empty nodes.
-
-    Returns:
-        what `FileWords` has, in its order, but its columns behind the rest, and sizes of sentences instead of starts.
+    That is what `FileWords` has, but columns behind the rest, and sizes of sentences instead of starts.
     """
     texts = [_text(item) for item in items]
     blocks = [item for item in items if isinstance(item, Block)]
@@ -187,13 +184,6 @@ class TreeFile:
             except DeptreeError as error:
                 self.errors.setdefault(number, error)
 
-    def row_of(self, number: int, at: int) -> int:
-        """The row of a sentence that a character of its text is in, or the last of its tokens."""
-        words = self.words
-        first, end = words.tokens[number : number + 2]
-        token = min(int(np.searchsorted(np.cumsum(words.lengths[first:end]), at, side="right")), end - first - 1)
-        return int(words.rows[first + token]) if end > first else 0
-
 
 def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> TreeFile:
     """Read a file of CoNLL-U; `-` is standard input. Its heads must be trees, unless they may be anything."""
@@ -217,8 +207,7 @@ class Pairing:
     """Groups of sentences that belong together, in the order of the gold file; every gold sentence is in one.
 
     Attributes:
-        spans: of each group the gold sentences first, ..., end - 1, none of what only the system has, and the system's
-            start, ..., stop - 1.
+        spans: of each group the gold sentences (first, end), maybe none, and the system's (start, stop).
         errors: why groups cannot be compared, by their number.
         beyond: what is wrong with sentences that only the system's file has.
     """
@@ -285,11 +274,9 @@ def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
             error = error or DeptreeError(missing, _IDS, place=gold.at(number), sent_id=name)
         found.add(own, others, error)
     left = sorted(number for waiting in places.values() for number in waiting)
-    if len(left) > excused:
-        problem, remedy = f"no sentences in {gold.place} have this id", "Check that both files hold the same sentences"
-        found.beyond = [
-            DeptreeError(problem, remedy, place=system.at(number), sent_id=system.names[number]) for number in left
-        ]
+    problem, remedy = f"no sentences in {gold.place} have this id", "Check that both files hold the same sentences"
+    for number in left if len(left) > excused else ():
+        found.beyond.append(DeptreeError(problem, remedy, place=system.at(number), sent_id=system.names[number]))
     return found
 
 
@@ -361,12 +348,14 @@ def _problem(gold: TreeFile, ours: Sequence[int], system: TreeFile, theirs: Sequ
 
 
 def _place(file: TreeFile, sentences: Sequence[int], at: int) -> tuple[str, int]:
-    """The line of a character of some sentences, or of what comes behind them, and the sentence."""
-    texts = file.words.texts
+    """The line of a character of some sentences, or of the last token if it comes behind them, and the sentence."""
+    words = file.words
     for number in sentences:
-        if at < len(texts[number]) or number == sentences[-1]:
-            return file.at(number, file.row_of(number, at)), number
-        at -= len(texts[number])
+        if at < len(words.texts[number]) or number == sentences[-1]:
+            first, end = words.tokens[number : number + 2]
+            token = min(int(np.searchsorted(np.cumsum(words.lengths[first:end]), at, side="right")), end - first - 1)
+            return file.at(number, int(words.rows[first + token]) if end > first else 0), number
+        at -= len(words.texts[number])
     return file.place, -1
 
 
@@ -397,9 +386,7 @@ class Units:
 def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int, DeptreeError], Bool]:
     """The units of a gold file and several systems: the smallest with a cut on both sides that all files have.
 
-    Returns:
-        the unit of each gold sentence; what is wrong with those that are left out, all of their units; which units are
-        not left out.
+    Of each gold sentence the unit; the errors of those that are left out, all of their units; which units are kept.
     """
     n = len(gold.names)
     cuts, errors = np.ones(n, dtype=bool), dict[int, DeptreeError]()
@@ -426,11 +413,7 @@ def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int,
 def compared(
     gold: TreeFile, systems: Sequence[TreeFile], kinds: Sequence[core.Classes] = (), no_punct: bool = False
 ) -> Iterator[Units | DeptreeError]:
-    """Compare files of trees with gold trees.
-
-    Args:
-        kinds: of classes, in which words are counted too.
-        no_punct: as of `Comparison`.
+    """Compare files of trees with gold trees; words are counted by kinds of classes too.
 
     Yields:
         errors of gold sentences that cannot be compared, then those of sentences that only a system has; units in the

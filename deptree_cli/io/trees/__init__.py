@@ -17,16 +17,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
-from deptree_cli.io.conllu.blocks import (
-    Block,
-    Chunk,
-    columns_of,
-    heads_of,
-    numbered,
-    read_blocks_or_errors,
-    split_chunks,
-    word_starts,
-)
+from deptree_cli.io.conllu.blocks import Block, Chunk, columns_of, heads_of, numbered, split_chunks, word_starts
 from deptree_cli.io.conllu.columns import BOM, COLUMNS, UNKNOWN, decoded, header_for
 from deptree_cli.io.files.streams import STDIN, Input, at_hand, lines_of, open_input
 from deptree_cli.io.json_lines import object_of, sent_id_of
@@ -222,7 +213,7 @@ def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterat
     with open_input(path) as file:
         trees = _of_lines(file, lambda fields, place, _: tree_in(fields, place, any_heads))
         if trees is None:
-            blocks = at_hand(read_blocks_or_errors(file.stream, file.place), _TOGETHER)
+            blocks = at_hand(_blocks(file, Block), _TOGETHER)
             trees = chain.from_iterable(map(_trees_of, blocks, repeat(any_heads)))
         for tree in trees:
             nameless = named and isinstance(tree, GivenTree) and not tree.sent_id
@@ -233,14 +224,16 @@ def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterat
 def blocks_of(path: str, read: Callable[[Chunk, str], Any] = Block) -> Iterator[Any]:
     """The sentences of a file of trees in any format, those of CoNLL-U as they are `read`; errors of malformed ones."""
     with open_input(path) as file:
-        if blocks := _of_lines(file, lambda fields, place, at: Block(_chunk_of(fields, place, at), file.place)):
-            yield from blocks
-            return
-        for chunk in split_chunks(file.stream, file.place):
-            try:
-                yield read(chunk, file.place)
-            except DeptreeError as error:
-                yield error.at(sent_id=chunk.sent_id)
+        blocks = _of_lines(file, lambda fields, place, at: Block(_chunk_of(fields, place, at), file.place))
+        yield from _blocks(file, read) if blocks is None else blocks
+
+
+def _blocks(file: Input, read: Callable[[Chunk, str], Any]) -> Iterator[Any]:
+    for chunk in split_chunks(file.stream, file.place):
+        try:
+            yield read(chunk, file.place)
+        except DeptreeError as error:
+            yield error.at(sent_id=chunk.sent_id)
 
 
 # The columns of a line that has no place for labels.

@@ -151,7 +151,7 @@ def read_several(
 ) -> Iterator[Sentence | DeptreeError]:
     """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th.
 
-    Scores that lead are those of the sentence itself.
+    Scores that lead are the sentence's own.
     """
     with ExitStack() as opened:
         rest = list(enumerate(members))
@@ -207,18 +207,10 @@ def _add_scores(
 def scored_trees(
     trees: Iterable[GivenTree | DeptreeError], scored: Side, place: str, warn: Warn = unheard
 ) -> Iterator[Sentence | DeptreeError]:
-    """The trees in their order, those that follow each other with the sentence of which they are trees.
+    """Sentences with scores, in the order of their trees, which stand together: sentences are not kept.
 
     Sentences are found by name, also by running numbers, for trees are often named by these; else by order, a tree
-    each. Trees of one sentence must stand together: sentences are not kept.
-
-    Args:
-        scored: sentences with scores.
-        place: of the trees, for messages.
-        warn: as of `read`.
-
-    Yields:
-        sentences with trees, or the error of a tree that cannot be used.
+    each. `place` is that of trees, for messages.
     """
 
     def alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | DeptreeError:
@@ -233,16 +225,16 @@ def scored_trees(
     lead = Side(map(alone, trees, count(1)), "trees", place, lambda each: each.companions[TREES].names)
     found = read(lead, [Companion(replace(scored, names=_by_number), add, shared=True, again=True)], warn)
     for sentence, group in groupby(
-        found, lambda each: each if isinstance(each, DeptreeError) else each.companions[_SCORED]
+        found, lambda each: each.companions[_SCORED] if isinstance(each, Sentence) else each
     ):
         if isinstance(sentence, DeptreeError):
             yield sentence
             continue
-        given = [each.companions[TREES] for each in group if not isinstance(each, DeptreeError)]
-        heads, times = (np.array(each) for each in zip(*((tree.heads, tree.times) for tree in given), strict=True))
-        labels, names = zip(*((tree.labels, tree.sent_id or sentence.sent_id) for tree in given), strict=True)
-        own = TreeSet(sentence.sent_id, given[0].place, heads, times, labels, names)
-        yield sentence.with_companion(TREES, own)
+        given = [each.companions[TREES] for each in group if isinstance(each, Sentence)]
+        heads, times = np.array([tree.heads for tree in given]), np.array([tree.times for tree in given])
+        labels, names = (tree.labels for tree in given), (tree.sent_id or sentence.sent_id for tree in given)
+        trees_of = TreeSet(sentence.sent_id, given[0].place, heads, times, tuple(labels), tuple(names))
+        yield sentence.with_companion(TREES, trees_of)
 
 
 def scores_beside(scored: Side) -> Companion:
@@ -268,8 +260,7 @@ def with_samples(
 ) -> list[Sentence | DeptreeError]:
     """The sentences, each with its trees, which may come in any order; those of a sentence's error are left alone.
 
-    Args:
-        on_error: called with what is no tree, or no tree of one of the sentences.
+    `on_error` is called with what is not a tree, or not one of the sentences'.
     """
     found, sizes = list(sentences), dict[str, int]()
     for each in found:
@@ -294,7 +285,7 @@ def with_samples(
             on_error(error.at(tree.place, tree.sent_id))
     for each in found:
         if not isinstance(each, DeptreeError):
-            trees_of, times = counts[each.sent_id].keys(), counts[each.sent_id].values()
-            arrays = np.array(list(trees_of), dtype=np.int32), np.array(list(times), dtype=np.int64)
-            each.companions[TREES] = TreeSet(each.sent_id, each.place, *arrays)
+            own = counts[each.sent_id]
+            heads, times = np.array(list(own), dtype=np.int32), np.array(list(own.values()), dtype=np.int64)
+            each.companions[TREES] = TreeSet(each.sent_id, each.place, heads, times)
     return found
