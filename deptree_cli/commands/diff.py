@@ -247,10 +247,7 @@ class Annotation:
         return Answer(ours, None if label == _MISSING else self.text(label), here)
 
     def text(self, cell: bytes) -> str:
-        try:
-            return cell.decode()
-        except UnicodeDecodeError:
-            return decoded(cell, self.block.place)  # raises, with the place, which takes time to find
+        return decoded(cell, self.block.place)
 
 
 def find_differences(names: tuple[str, ...], scored: Sentence | ScoredSentence, _: None) -> DifferentWords:
@@ -298,15 +295,13 @@ def _with_probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> 
     numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
 
     def probs(word: int, answer: Answer) -> tuple[float | None, ...]:
-        if answer.head is None or answer.head == LOST:
-            return (None,) * (1 if labels is None else 2)
-        arc = float(arcs[answer.head, word])
+        head, label, number = answer.head, answer.label, numbers.get(answer.label or "")
+        known = head is not None and head != LOST
+        arc = float(arcs[head, word]) if known else None
         if labels is None:
             return (arc,)
-        number = numbers.get(answer.label or "")
-        known = number is not None and arc
-        both = arc * float(labels.probs[answer.head, word, number]) if known else 0.0
-        return arc, None if answer.label is None else both
+        both = arc * float(labels.probs[head, word, number]) if arc and number is not None else 0.0
+        return arc, both if known and label is not None else None
 
     return [
         each._replace(answers=[answer._replace(probs=probs(each.word, answer)) for answer in each.answers])
@@ -316,12 +311,8 @@ def _with_probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> 
 
 def _known_form(annotations: Sequence[Annotation], word: int) -> str:
     """The form of a word, from any annotation that knows it, or what ROOT is called."""
-    if not word:
-        return ROOT
-    for each in annotations:
-        if (form := each.cell(word - 1, "form")) != _MISSING:
-            return each.text(form)
-    return UNKNOWN
+    forms = ((each, each.cell(word - 1, "form")) for each in annotations)
+    return next((each.text(form) for each, form in forms if form != _MISSING), UNKNOWN) if word else ROOT
 
 
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence

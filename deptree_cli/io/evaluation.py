@@ -41,7 +41,7 @@ _TOGETHER, _UNITS = 1 << 14, 1 << 11
 class Numbers(dict[str, int]):
     """The number of each text of a column: that of what is `compared` of it, in the order in which these came."""
 
-    def __init__(self, compared: Callable[[str], str] = str) -> None:
+    def __init__(self, compared: Callable[[str], str]) -> None:
         self._compared, self._known = compared, dict[str, int]()
         self["_"] = self["_"]
 
