@@ -235,6 +235,12 @@ class PackedTrees:
     def lengths(self) -> Int:
         return np.diff(self.starts)
 
+    def about(self, keys: Sequence[str], has_file: bool = True) -> dict[str, Sequence[Any]]:
+        """The columns that say which sentences these are, with comments of these keys."""
+        found: dict[str, Sequence[Any]] = {"sent_id": [each.sent_id for each in self.read]}
+        found |= {"file": [each.sentence.file for each in self.read]} if has_file else {}
+        return found | {key: [each.companions[COMMENTS][at] for each in self.read] for at, key in enumerate(keys)}
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -374,12 +380,8 @@ class WordRows:
         distances = (trees.heads - words_of(trees.starts)).tolist()
         spans = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
         crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
-        of_sentences: dict[str, Sequence[Any]] = {"sent_id": [each.sent_id for each in trees.read]}
-        of_sentences |= {"file": [block.file for block in blocks]} if self.several else {}
-        of_sentences |= {
-            key: [each.companions[COMMENTS][at] for each in trees.read] for at, key in enumerate(self.keys)
-        }
-        columns = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in of_sentences.items()}
+        about = trees.about(self.keys, self.several).items()
+        columns = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in about}
         own = ids[kept].tolist(), forms, tags, labels, of_heads, spans, depths, crossed, gaps
         columns |= dict(zip(WORDS, own, strict=True))
         made = Columns(lambda: {("", name): values for name, values in columns.items()})
@@ -493,13 +495,8 @@ class Measure:
         return [Rows(made, slice(at, at + 1), None if at else counts) for at in range(len(trees.read))]
 
     def _cells(self, trees: PackedTrees, numbers: Float) -> Cells:
-        read = trees.read
-        made: dict[tuple[str, str], Sequence[Any] | Array] = {
-            ("", "sent_id"): [each.sent_id for each in read],
-            ("", "file"): [each.sentence.file for each in read],
-            **{("", key): [each.companions[COMMENTS][at] for each in read] for at, key in enumerate(self.keys)},
-            ("", LENGTH): trees.lengths.tolist(),
-        }
+        first = trees.about(self.keys) | {LENGTH: trees.lengths.tolist()}
+        made: dict[tuple[str, str], Sequence[Any] | Array] = {("", name): values for name, values in first.items()}
         for at, field in self.shown:
             is_whole = field.of == TREES and NUMBERS.get(field.quantity).whole
             made[field.outer, field.quantity] = numbers[:, at].astype(np.int64) if is_whole else numbers[:, at]

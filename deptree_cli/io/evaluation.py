@@ -34,8 +34,8 @@ from deptree_cli.kernels.columns import HEAD, NO_HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
 
-# Sentences of so many words become arrays at once; so many units are compared.
-_TOGETHER, _UNITS = 1 << 14, 1 << 11
+# So many sentences become arrays at once; so many units are compared.
+_TOGETHER, _UNITS = 1 << 10, 1 << 11
 
 
 class Numbers(dict[str, int]):
@@ -132,7 +132,6 @@ class TreeFile:
     lines: array[int] = field(default_factory=lambda: array("q"))
     errors: dict[int, DeptreeError] = field(default_factory=dict)
     _waiting: list[Block | DeptreeError] = field(default_factory=list)
-    _size: int = 0
     _parts: list[list[Any]] = field(default_factory=list)
 
     def add(self, item: Block | DeptreeError, name: str = "") -> None:
@@ -145,16 +144,14 @@ class TreeFile:
             self.lines.extend((0, 0))
         else:
             self.lines.extend((item.line, item.line + item.raw.count(b"\n", item.start, item.template.rows_start)))
-            self._size += item.n
         self._waiting.append(item)
-        if self._size >= _TOGETHER:
+        if len(self._waiting) == _TOGETHER:
             self._flush()
 
     def _flush(self) -> None:
         for _, run in groupby(self._waiting, lambda item: getattr(item, "columns", None)):  # maybe of several files
             self._parts.append(_words_of(list(run), self.vocabulary))
         self._waiting.clear()
-        self._size = 0
 
     @cached_property
     def words(self) -> core.FileWords:
@@ -220,10 +217,6 @@ class Pairing:
         if error:
             self.errors[len(self.spans)] = error
         self.spans.append((gold.start, gold.stop, system.start, system.stop))
-
-    @property
-    def groups(self) -> Int:
-        return np.array(self.spans, dtype=np.int64).reshape(-1, 4)
 
     @property
     def lost(self) -> int:
@@ -389,17 +382,13 @@ def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int,
     Of each gold sentence the unit; the errors of those that are left out, all of their units; which units are kept.
     """
     n = len(gold.names)
-    cuts, errors = np.ones(n, dtype=bool), dict[int, DeptreeError]()
+    cuts = set(range(n)).intersection(*({first for first, *_ in pairing.spans} for pairing in pairings))
+    unit_of, errors = np.cumsum([number in cuts for number in range(n)], dtype=np.int64) - 1, dict[int, DeptreeError]()
     for pairing in pairings:
-        own = np.zeros(n + 1, dtype=bool)
-        groups = pairing.groups
-        own[groups[:, 0]] = True
-        cuts &= own[:n]
         for group, error in pairing.errors.items():
-            first, end, *_ = groups[group].tolist()
+            first, end, *_ = pairing.spans[group]
             if end > first:
                 errors.setdefault(first, error)
-    unit_of = np.cumsum(cuts) - 1
     kept = np.ones(int(unit_of.max(initial=-1)) + 1, dtype=bool)
     kept[unit_of[[*errors]]] = False
     for number in np.flatnonzero(~kept[unit_of]).tolist():
@@ -429,7 +418,8 @@ def compared(
     sentences = np.flatnonzero(compares)
     sides = [(gold.words, sentences, numbers[sentences])]
     for system, pairing in zip(systems, pairings, strict=True):
-        groups = pairing.groups[pairing.groups[:, 1] > pairing.groups[:, 0]]
+        groups = np.array(pairing.spans, dtype=np.int64).reshape(-1, 4)
+        groups = groups[groups[:, 1] > groups[:, 0]]
         first, _, start, stop = groups[compares[groups[:, 0]]].T
         own = np.arange((stop - start).sum()) + np.repeat(start - core.starts_of(stop - start)[:-1], stop - start)
         sides.append((system.words, own, numbers[np.repeat(first, stop - start)]))
