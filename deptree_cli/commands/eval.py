@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -193,40 +192,33 @@ class Evaluation(Fold[Units | Expected]):
     ) -> None:
         self._gold, self._systems, self._kinds, self._how = gold, systems, kinds, how
         self._signature, self._brief = signature, brief
-        self._flat = array("i")
-        self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in systems]
-        self._units = self._sentences = self._words = 0
-        self._of = 0, 0, False
-        self._notes = np.zeros(len(REFUSED) + len(OPTIONAL) + 2 + 2 * len(systems), dtype=np.int64)
-        self._expected = np.zeros(len(Expected._fields))
+        self._found = list[Units]()
+        self._expected, self._scored = np.zeros(len(Expected._fields)), 0  # sentences with scores
 
     def add(self, counts: Units | Expected) -> None:
-        if isinstance(counts, Expected):
-            self._expected += counts
-            if self._gold is None:
-                self._sentences, self._words = self._sentences + 1, self._words + counts.words
-            return
-        self._units += len(counts.sentences)
-        self._sentences += int(counts.sentences.sum())
-        self._words += counts.words
-        self._of = counts.of
-        self._notes += counts.notes
-        self._flat.frombytes(counts.scores.tobytes())
-        for ours, theirs in zip(self._classes, counts.classes, strict=True):
-            for total, each in zip(ours, theirs, strict=True):
-                total.update(each)
+        if isinstance(counts, Units):
+            self._found.append(counts)
+        else:
+            self._expected, self._scored = self._expected + counts, self._scored + 1
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """The numbers of sentences and words that count."""
+        if self._gold is None:
+            return self._scored, int(self._expected[-1])
+        return sum(int(each.sentences.sum()) for each in self._found), sum(each.words for each in self._found)
 
     def rows(self) -> list[Row]:
-        if not self._sentences:
+        if not self._sizes[0]:
             raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
         return self._by_class() if self._kinds else self._informative if self._brief else self._scores
 
     def lines(self) -> Iterator[str]:
-        refused, _, missing = (each.tolist() for each in np.split(self._notes, _PARTS))
-        kinds = zip(refused, REFUSED, strict=True)
-        if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
-            yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
         if self._gold is not None:
+            refused, _, missing = self._notes
+            kinds = zip(refused, REFUSED, strict=True)
+            if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
+                yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
             for number, path in enumerate((self._gold, *self._systems)):
                 for words, column in zip(missing[2 * number :][:2], ("HEAD", "DEPREL"), strict=True):
                     if words:
@@ -247,14 +239,20 @@ class Evaluation(Fold[Units | Expected]):
                     yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
         yield self._quoted
 
+    @cached_property
+    def _notes(self) -> list[list[int]]:
+        """What units note: refused trees, filled columns, missing cells."""
+        return [each.tolist() for each in np.split(np.sum([each.notes for each in self._found], axis=0), _PARTS)]
+
     @property
     def _empty(self) -> list[str]:
-        filled = np.split(self._notes, _PARTS)[1].tolist()
-        return [name for name, words in zip(OPTIONAL, filled, strict=True) if not words]
+        return [name for name, words in zip(OPTIONAL, self._notes[1], strict=True) if not words]
 
     @cached_property
     def _left_out(self) -> list[str]:
         """Metrics of columns that the gold file lacks, or that all systems have from it: those behind BLEX if all 1."""
+        if not self._found:
+            return []
         wrong = np.ptp(self._counts.sum(axis=0)[..., :ALIGNED], axis=-1).any(axis=0).tolist()
         found = enumerate(zip(METRICS, wrong, strict=True))
         return [name for at, (name, some) in found if name in self._empty or (at > METRICS.index("BLEX") and not some)]
@@ -263,16 +261,16 @@ class Evaluation(Fold[Units | Expected]):
     def _informative(self) -> list[Row]:
         return [row for row in self._scores if row["metric"].removesuffix(DIFFERENCE[2:]) not in self._left_out]
 
-    @property
+    @cached_property
     def _counts(self) -> Integers:
-        """Of all units, (units, systems, metrics, 4); none of these without gold trees."""
-        return np.asarray(self._flat).reshape(-1, len(self._systems), len(METRICS), 4)
+        """Of all units, (units, systems, metrics, 4)."""
+        return np.concatenate([each.scores for each in self._found])
 
     @cached_property
     def _scores(self) -> list[Row]:
-        counts, rows = self._counts, list[Row]()
-        if len(counts):
-            found, less = scores(counts, METRICS, *self._how)
+        rows = list[Row]()
+        if self._found:
+            found, less = scores(self._counts, METRICS, *self._how)
             for system, each in zip(self._systems, found, strict=True):
                 rows += [{"system": system, **_row(score)} for score in each]
             for row in map(_row, less):
@@ -286,7 +284,8 @@ class Evaluation(Fold[Units | Expected]):
 
     def _by_class(self) -> list[Row]:
         rows = list[Row]()
-        for system, found in zip(self._systems, self._classes, strict=True):
+        for number, system in enumerate(self._systems):
+            found = [sum((each.classes[number][side] for each in self._found), Counter[Class]()) for side in range(3)]
             for each in in_order(found, self._kinds):
                 correct, gold, predicted = sums = [counter[each] for counter in found]
                 shares = correct / predicted if predicted else None, correct / gold if gold else None
@@ -298,13 +297,14 @@ class Evaluation(Fold[Units | Expected]):
     def _quoted(self) -> str:
         systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self._systems) > 1))
         found = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
-        sentences, words = counted_thousands(self._sentences, "sentence"), counted_thousands(self._words, "word")
-        most, most_words, more = self._of
-        if self._sentences < most:
-            sentences = f"{self._sentences:,} of {counted_thousands(most, 'sentence')}"
-            words = f"{self._words:,} of {'at least ' * more}{counted_thousands(most_words, 'gold word')}"
-        if self._units not in (0, self._sentences):
-            sentences += f" in {counted_thousands(self._units, 'group')} with the same ends"
+        n, n_words = self._sizes
+        sentences, words = counted_thousands(n, "sentence"), counted_thousands(n_words, "word")
+        most, most_words, more = self._found[0].of if self._found else (0, 0, False)
+        if n < most:
+            sentences = f"{n:,} of {counted_thousands(most, 'sentence')}"
+            words = f"{n_words:,} of {'at least ' * more}{counted_thousands(most_words, 'gold word')}"
+        if self._found and len(self._counts) != n:
+            sentences += f" in {counted_thousands(len(self._counts), 'group')} with the same ends"
         return f"{found} (n = {sentences}, {words}) | {self._signature}"
 
 
