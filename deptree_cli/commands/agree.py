@@ -37,7 +37,7 @@ UNPAIRED, HEADLESS = "that the other file divides otherwise", "without HEAD"
 # Labels count as `eval` compares them, without subtypes.
 _merged = cache(universal)
 
-PERMUTATIONS, ALPHA = 999, 0.05
+PERMUTATIONS, ALPHA, VERDICTS = 999, 0.05, ("no difference found", "different")
 
 PAIR = ("a", "b")
 AGREEMENT = tuple(f"{what}{each}" for what in ("attachment", "labelled") for each in ("", "_chance", "_kappa"))
@@ -215,11 +215,9 @@ def _shares(trees: TreeSet) -> tuple[core.Shares, core.Shares, int]:
 def _rows(
     files: Sequence[str], first: Row, counts: Counts, chance: float | None, labels: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """A row of each pair of files: agreement per word, with what chance does to it.
+    """A row of each pair of files: agreement per word, with what chance does to it, and `first`, which is of all rows.
 
-    Args:
-        first: what stands in all rows.
-        chance, labels: of heads and of labels, per word; a label is chosen independently of the head then.
+    `chance` of heads and `labels` are per word; a label is then chosen independently of the head.
     """
     both = None if chance is None or labels is None else chance * labels
     sizes, has_labels = counts["sizes"], counts["has_labels"]
@@ -316,20 +314,16 @@ class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
     def differ(self) -> bool:
         return self._tested.p <= self._alpha
 
-    @property
-    def _verdict(self) -> str:
-        return "different" if self.differ else "no difference found"
-
     def rows(self) -> list[Row]:
         tested = test_row(self._tested)
         if self._most < 3:  # so few are the same, however they are permuted
             problem = "no sentence has more than a tree in each file, so there is nothing to permute"
             raise DeptreeError(problem, "Test sets of samples; eval tests whether a parser is better than another")
         found = dict(zip(TEST, (*self._paths, self._sentences, *map(int, self._trees)), strict=False))
-        return [{**found, **tested, "verdict": self._verdict}]
+        return [{**found, **tested, "verdict": VERDICTS[self.differ]}]
 
     def lines(self) -> Iterator[str]:
-        yield f"{self._verdict}: p = {self._tested.p:.3g} over {counted(self._sentences, 'sentence')}"
+        yield f"{VERDICTS[self.differ]}: p = {self._tested.p:.3g} over {counted(self._sentences, 'sentence')}"
 
 
 def test_row(tested: core.Tested) -> dict[str, float]:

@@ -71,9 +71,8 @@ def _member(path: LaidOutPath, usual: Layout) -> Member:
     source = ScoreSource(path)
     read = source.layout(layout(path.layout) if path.layout else usual)
     if read.labels:
-        raise click.UsageError(
-            f"{read.name} has an axis of labels, but combine adds up arcs. Sum out the labels with deptree convert."
-        )
+        why = f"{read.name} has an axis of labels, but combine adds up arcs"
+        raise click.UsageError(f"{why}. Sum out the labels with deptree convert.")
     return Member(path, source, read)
 
 
@@ -126,8 +125,8 @@ def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     ]
     found = mixture(members, weights)
     heads = consensus(found.expectations, sentence.space)
-    trees = [(weight, each) for weight, each in zip(weights.tolist(), sentence.members, strict=True)]
-    sets = [(weight, each) for weight, each in trees if isinstance(each, TreeSet)]
+    each_weight = zip(weights.tolist(), sentence.members, strict=True)
+    sets = [(weight, each) for weight, each in each_weight if isinstance(each, TreeSet)]
     votes = [(weight, each.heads, each.times, each.labels) for weight, each in sets if each.labels]
     reasons = {"in words that files divide otherwise": LOST, "missing": OPEN}
     gaps = {why: sum(int((each.heads == kind).sum()) for _, each in sets) for why, kind in reasons.items()}
@@ -161,9 +160,9 @@ class Mixed:
         return dump(row if errors is None else row | {"standard_errors": errors.tolist()})
 
     def to_conllu(self, style: Style) -> Spliced:
-        labels = self.labels
+        read, labels = self.read, self.labels
         deprels = Deprels(tuple(labels), np.arange(len(labels), dtype=np.int32)[None]) if labels else None
-        of_sentence = self.read.sent_id, self.read.block, self.heads[None], ()
+        of_sentence = read.sent_id, read.block, self.heads[None], ()
         entries = entries_of({"HeadProb": self.support[None]})
         return Trees(*of_sentence, deprels=deprels, ranked=False, entries=entries).to_conllu(style)
 

@@ -154,9 +154,8 @@ def measure(
     chosen = asked or (SHOWN if in_table else tuple(NUMBERS.names))
     work = Measure(chosen, packing.space, size, drawn_seed, scores is not None, no_punct or tokens, comments)
     if size is not None and not any(field.kind == ERROR for field in work.fields):
-        raise click.UsageError(
-            "-k samples trees for quantities that are not sums over arcs, but all of these are. Remove it."
-        )
+        why = "-k samples trees for quantities that are not sums over arcs, but all of these are"
+        raise click.UsageError(f"{why}. Remove it.")
     if per == SENTENCE:
         fields = [f"{each.outer}.{each.quantity}".removeprefix(".") for _, each in work.shown]
         behind = [name for name in chosen if name != LENGTH] if in_table else fields
@@ -254,9 +253,8 @@ class Packing:
         heads = np.array(tree_of(read.sentence).heads, dtype=np.int64)
         if not self.space.contains(heads[None])[0]:
             self._check_roots(heads, "the tree")
-            raise DeptreeError(
-                f"the tree is not one of the {self.space.trees}", "Choose another tree space, or correct it"
-            )
+            problem = f"the tree is not one of the {self.space.trees}"
+            raise DeptreeError(problem, "Choose another tree space, or correct it")
         return self._packed([(0, read, heads)])
 
     def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
@@ -411,7 +409,6 @@ class Measure:
 
     Attributes:
         size: how many trees are drawn for what is no sum over arcs; None: none.
-        seed: of random ones of all trees of a length.
         scored: whether the parser's scores are read too: see `scored_packing`.
         reduced: whether words are left out or joined, so that the parser's trees have to be, too.
         keys: of the comments that sentences have.

@@ -56,8 +56,6 @@ class GivenTree(NamedTuple):
     Attributes:
         sent_id: empty if it names no sentence.
         heads: n integers, 0 = ROOT.
-        place: where it was read.
-        notes: what `deptree swor` writes beside it.
         distinct: whether it was drawn without replacement, by `deptree swor`.
         labels: n names, or none.
         label_draws: whether its labels were drawn given the tree, so that two labelings are not two trees.
