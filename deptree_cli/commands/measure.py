@@ -304,8 +304,25 @@ def scored_packing(how: Interpretation, packing: Packing, read: Sentence) -> tup
     return trees, how(read)
 
 
-# Cells of many rows: by the object that a field stands in, if any, and its name; numbers in arrays, unknown ones NaN.
-Cells = Mapping[tuple[str, str], Sequence[Any] | Array]
+# What numbers are: of a tree itself or an expectation, a standard deviation, an error due to sampling.
+KINDS = MEAN, SD, ERROR = "mean", "sd", "error"
+
+
+class SentenceField(NamedTuple):
+    """Numbers of sentences: a quantity of the trees (`TREES`), or something of a baseline."""
+
+    quantity: str
+    of: str
+    kind: str = MEAN
+
+    @property
+    def outer(self) -> str:
+        """The object that it stands in in rows, if any."""
+        return "" if self.of == TREES else self.of if self.kind == MEAN else f"{self.of}_{self.kind}"
+
+
+# Cells of many rows, by column: texts and whole numbers, or numbers in arrays, unknown ones NaN.
+Cells = Mapping[str | SentenceField, Sequence[Any] | Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +334,8 @@ class Columns:
     @cached_property
     def rows(self) -> list[Row]:
         objects: dict[str, dict[str, Sequence[Any]]] = {"": {}}
-        for (outer, name), values in self.make().items():
+        for key, values in self.make().items():
+            outer, name = ("", key) if isinstance(key, str) else (key.outer, key.quantity)
             objects.setdefault(outer, {})[name] = _known(values) if isinstance(values, np.ndarray) else values
         rows, *others = (
             [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)] for each in objects.values()
@@ -328,12 +346,12 @@ class Columns:
     def lines(self) -> list[bytes]:
         """The rows as lines of TSV."""
         columns = []
-        for (_, name), values in self.make().items():
+        for key, values in self.make().items():
             if isinstance(values, np.ndarray):
                 columns.append(numbers_as_cells(values))
             else:
                 kinds = {*values}
-                texts = dict(zip(kinds, cells(name, kinds), strict=True))
+                texts = dict(zip(kinds, cells(str(key), kinds), strict=True))
                 columns.append([texts[value] for value in values])
         return [b"\t".join(each) + b"\n" for each in zip(*columns, strict=True)]
 
@@ -379,28 +397,10 @@ class WordRows:
         spans = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
         crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
         about = trees.about(self.keys, self.several).items()
-        columns = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in about}
+        columns: Cells = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in about}
         own = ids[kept].tolist(), forms, tags, labels, of_heads, spans, depths, crossed, gaps
-        columns |= dict(zip(WORDS, own, strict=True))
-        made = Columns(lambda: {("", name): values for name, values in columns.items()})
+        made = Columns(lambda: {**columns, **dict(zip(WORDS, own, strict=True))})
         return [Rows(made, slice(*part)) for part in pairwise(trees.starts.tolist())]
-
-
-# What numbers are: of a tree itself or an expectation, a standard deviation, an error due to sampling.
-KINDS = MEAN, SD, ERROR = "mean", "sd", "error"
-
-
-class SentenceField(NamedTuple):
-    """Numbers of sentences: a quantity of the trees (`TREES`), or something of a baseline."""
-
-    quantity: str
-    of: str
-    kind: str = MEAN
-
-    @property
-    def outer(self) -> str:
-        """The object that it stands in in rows, if any."""
-        return "" if self.of == TREES else self.of if self.kind == MEAN else f"{self.of}_{self.kind}"
 
 
 @dataclass(frozen=True)
@@ -492,11 +492,10 @@ class Measure:
         return [Rows(made, slice(at, at + 1), None if at else counts) for at in range(len(trees.read))]
 
     def _cells(self, trees: PackedTrees, numbers: Float) -> Cells:
-        first = trees.about(self.keys) | {LENGTH: trees.lengths.tolist()}
-        made: dict[tuple[str, str], Sequence[Any] | Array] = {("", name): values for name, values in first.items()}
+        made: dict[Any, Any] = trees.about(self.keys) | {LENGTH: trees.lengths.tolist()}
         for at, field in self.shown:
             is_whole = field.of == TREES and NUMBERS.get(field.quantity).whole
-            made[field.outer, field.quantity] = numbers[:, at].astype(np.int64) if is_whole else numbers[:, at]
+            made[field] = numbers[:, at].astype(np.int64) if is_whole else numbers[:, at]
         return made
 
 

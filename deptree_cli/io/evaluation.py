@@ -2,11 +2,9 @@
 
 What stands in columns becomes numbers, the same for all files of an evaluation: no text is compared twice.
 
-Counts are those of the smallest groups of sentences that all files cut alike. Which sentences of a system's file have
-the text of which gold sentences, ids tell, in any order, as long as these have the same text. Otherwise sentences may
-be cut in other places: then the two texts are read one along the other, and sentences belong together from one place
-where both files begin a sentence to the next. Where the texts differ, that goes on with the next sentence that both
-have.
+Counts are those of the smallest groups of sentences that all files cut alike. Ids pair sentences of the same text, in
+any order. Otherwise the two texts are read one along the other, and sentences belong together from one place where both
+files begin a sentence to the next. Where the texts differ, that goes on with the next sentence that both have.
 """
 
 from __future__ import annotations
