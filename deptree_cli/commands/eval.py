@@ -45,9 +45,6 @@ _CLASSES = ("by", "class", "metric", "f1", "precision", "recall", "gold")
 # Metrics of the expected score, and of the second system less the first.
 EXPECTED, DIFFERENCE = "expected UAS", "{} difference"
 
-# Where the second and third part of a unit's notes begin.
-_PARTS = len(REFUSED), len(REFUSED) + len(OPTIONAL)
-
 # So many words with the right head would hardly all get the right label from a parser: at 97 %, one time in twenty.
 SUSPICIOUS = 100
 
@@ -215,14 +212,15 @@ class Evaluation(Fold[Units | Expected]):
 
     def lines(self) -> Iterator[str]:
         if self._gold is not None:
-            refused, _, missing = self._notes
-            kinds = zip(refused, REFUSED, strict=True)
+            missing = np.sum([each.missing for each in self._found], axis=0).tolist()
+            kinds = zip(np.sum([each.refused for each in self._found], axis=0).tolist(), REFUSED, strict=True)
             if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
                 yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
-            for number, path in enumerate((self._gold, *self._systems)):
-                for words, column in zip(missing[2 * number :][:2], ("HEAD", "DEPREL"), strict=True):
+            for path, numbers in zip((self._gold, *self._systems), missing, strict=True):
+                for words, column in zip(numbers, ("HEAD", "DEPREL"), strict=True):
                     if words:
-                        what = "left out of UAS, LAS, CLAS, MLAS and BLEX" if not number else "counted as wrong"
+                        is_gold = numbers is missing[0]
+                        what = "left out of UAS, LAS, CLAS, MLAS and BLEX" if is_gold else "counted as wrong"
                         what = "_ is compared like a label" if column == "DEPREL" else what
                         yield f"{path}: {counted_thousands(words, 'word')} without {column}: {what}"
             if self._empty:
@@ -239,14 +237,10 @@ class Evaluation(Fold[Units | Expected]):
                     yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
         yield self._quoted
 
-    @cached_property
-    def _notes(self) -> list[list[int]]:
-        """What units note: refused trees, filled columns, missing cells."""
-        return [each.tolist() for each in np.split(np.sum([each.notes for each in self._found], axis=0), _PARTS)]
-
     @property
     def _empty(self) -> list[str]:
-        return [name for name, words in zip(OPTIONAL, self._notes[1], strict=True) if not words]
+        filled = np.sum([each.filled for each in self._found], axis=0)
+        return [name for name, words in zip(OPTIONAL, filled, strict=True) if not words]
 
     @cached_property
     def _left_out(self) -> list[str]:

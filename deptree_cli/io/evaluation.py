@@ -358,8 +358,9 @@ class Units:
         sentences: how many of the gold file each has, (units,).
         words: how many gold words all have.
         scores: (units, systems, metrics, 4), of `METRICS`.
-        notes: of all units, how many trees, also of systems, have each of `REFUSED`; how many gold words have something
-            in each column of `OPTIONAL`; how many words of each file have no head, and how many no label.
+        refused: of all units, how many trees, also of systems, have each of `REFUSED`.
+        filled: how many gold words have something in each column of `OPTIONAL`.
+        missing: (files, 2), how many words have no head, and how many no label.
         classes: for each system the words of each class, of all units: right, gold, predicted.
         of: how many sentences the gold file has, how many words, and whether more that cannot be read.
     """
@@ -367,7 +368,9 @@ class Units:
     sentences: Int
     words: int
     scores: Integers
-    notes: Int
+    refused: Int
+    filled: Int
+    missing: Int
     classes: Sequence[Sequence[Counter[core.Class]]]
     of: tuple[int, int, bool]
 
@@ -432,15 +435,17 @@ def compared(
         ours, *others = parts
         comparisons = [core.Comparison(ours, part, labels, no_punct) for part in others]
         counts = [each.counts(units[0], own) for each, own in zip(comparisons, units[1:], strict=True)]
-        refusals = np.sum([[each.sum() for each in core.refused(part)] for part in parts], axis=0)
-        filled = [(ours.columns[each] != core.MISSING).sum() for each in OPTIONAL.values()]
-        missing = [((part.heads == NO_HEAD).sum(), (part.columns[core.DEPREL] == core.MISSING).sum()) for part in parts]
+        refusals: Int = np.sum([[each.sum() for each in core.refused(part)] for part in parts], axis=0)
+        filled = np.array([(ours.columns[each] != core.MISSING).sum() for each in OPTIONAL.values()])
+        missing = np.array(
+            [[(part.heads == NO_HEAD).sum(), (part.columns[core.DEPREL] == core.MISSING).sum()] for part in parts]
+        )
         classes = [
             next(core.by_class(each, kinds, np.array([0, len(ours.heads)]), np.array([0, len(part.heads)])))
             for each, part in zip(comparisons, others, strict=True)
         ]
-        notes = np.concatenate([refusals, filled, *missing])
-        yield Units(np.bincount(units[0]), len(ours.heads), np.stack(counts, axis=1), notes, classes, of)
+        sentences, of_systems = np.bincount(units[0]), np.stack(counts, axis=1)
+        yield Units(sentences, len(ours.heads), of_systems, refusals, filled, missing, classes, of)
 
 
 def compared_files(
