@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, partial
 from itertools import combinations
@@ -158,40 +158,34 @@ class Result(NamedTuple):
 # `labels`, `lengths` of sentences, and `words` that belong to none of the other file or have no head. `chance` is by
 # scores, if there are some.
 Counts = dict[str, dict[Any, Any]]
+KINDS = ("sizes", "lengths", "has_labels", "unnamed", "attachment", "labelled", "by_label")
 
 
 def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | ScoredSentence, _: None) -> Result:
     compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
     sets: list[TreeSet] = [compared.companions[str(number)] for number in range(len(files))]
-    sizes, known = {file: each.n for file, each in enumerate(sets)}, list(map(_shares, sets))
-    heads, labelled, labels, unpaired = dict[Any, float](), dict[Any, float](), dict[Any, Float](), 0
+    counts: Counts = {kind: {} for kind in KINDS}
+    sizes, lengths, known, unpaired = counts["sizes"], counts["lengths"], list(map(_shares, sets)), 0
+    for file, each in enumerate(sets):
+        n = sizes[file] = each.n
+        lengths[n] = lengths.get(n, 0) + 1
+        counts["has_labels"][file] = bool(each.labels)
+        counts["unnamed"][file] = sum([own.count("_") for own in each.labels]) if each.labels else n
     for a, b in combinations(sizes, 2):
         theirs, aligned = known[b], aligned_words(sets[a].tokens, sets[b].tokens) if a else sets[b].aligned
         if aligned:
             theirs = _shares(sets[b].renumbered(aligned, sizes[a]))
             unpaired += sizes[a] + sizes[b] - 2 * len(aligned[0])
-        heads[a, b], labelled[a, b] = map(core.agreement, known[a][:2], theirs[:2])
+        for kind, ours, their in zip(("attachment", "labelled"), known[a], theirs, strict=False):
+            counts[kind][a, b] = core.agreement(ours, their)
         if per == LABEL and sets[a].labels and sets[b].labels:
             found = core.by_label(known[a][1], known[b][1], theirs[1])
-            labels |= {(a, b, label): each for label, each in found.items()}
+            counts["by_label"] |= {(a, b, label): each for label, each in found.items()}
     distances = core.summed([item for found, *_ in known for item in core.by_distance(found).items()])
-    counts: Counts = {
-        "sizes": sizes,
-        "has_labels": {file: bool(each.labels) for file, each in enumerate(sets)},
-        "unnamed": {
-            file: sum([own.count("_") for own in each.labels]) if each.labels else each.n
-            for file, each in enumerate(sets)
-        },
-        "attachment": heads,
-        "labelled": labelled,
-        "by_label": labels,
-        "distances": {distance: share / len(files) for distance, share in distances.items()},
-        "labels": dict(
-            sorted(core.summed([item for _, found, _ in known for item in core.by_name(found).items()]).items())
-        ),
-        "lengths": Counter(sizes.values()),
-        "words": {UNPAIRED: unpaired, HEADLESS: sum([headless for *_, headless in known])},
-    }
+    counts["distances"] = {distance: share / len(files) for distance, share in distances.items()}
+    labels = core.summed([item for _, found, _ in known for item in core.by_name(found).items()])
+    counts["labels"] = dict(sorted(labels.items()))
+    counts["words"] = {UNPAIRED: unpaired, HEADLESS: sum([headless for *_, headless in known])}
     if scored:
         counts["chance"] = {"scores": core.marginal_chance(scored.distribution.marginals())}
     if per != SENTENCE:
