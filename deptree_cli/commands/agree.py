@@ -120,12 +120,12 @@ def _check(trees: Sequence[str], per: str | None, test: bool, scores: Scores | N
 
 
 def _source(trees: Sequence[str], scores: Scores | None, run: Run) -> Source[Sentence, Any]:
-    members, source = list(map(Member, trees)), scores.source(run) if scores else None
-    if scores is None or source is None:
-        return Source(Counted(_with_heads(read_several(members), trees), share=share_of(trees[:1])))
+    members, share = list(map(Member, trees)), share_of(trees[:1])
+    if scores is None:
+        return Source(Counted(_with_heads(read_several(members), trees), share=share))
+    source = scores.source(run)
     found = read_several(members, others=[scores_beside(scores.side(source))], warn=run.warn)
-    items = Counted(_with_heads(found, trees), share=share_of(trees[:1]))
-    return Source(items, source.prepare, source.signature_fields)
+    return Source(Counted(_with_heads(found, trees), share=share), source.prepare, source.signature_fields)
 
 
 def _with_heads(items: Iterator[Sentence | DeptreeError], paths: Sequence[str]) -> Iterator[Sentence | DeptreeError]:

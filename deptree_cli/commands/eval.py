@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -168,27 +168,25 @@ class Expected(NamedTuple):
     words: int
 
 
+@dataclass(eq=False)
 class Evaluation(Fold[Units | Expected]):
     """Keeps the counts of each unit, which are resampled in the end; `brief` rows leave out what the last line does.
 
-    Args:
+    Attributes:
         gold: the path of the gold trees; None if there are only scores.
         how: the confidence of intervals, resamples, seed.
     """
 
+    gold: str | None
+    systems: Sequence[str]
+    kinds: Sequence[Classes]
+    how: tuple[float, int, int]
+    signature: str
+    brief: bool
+
     attribute = ""
 
-    def __init__(
-        self,
-        gold: str | None,
-        systems: Sequence[str],
-        kinds: Sequence[Classes],
-        how: tuple[float, int, int],
-        signature: str,
-        brief: bool,
-    ) -> None:
-        self._gold, self._systems, self._kinds, self._how = gold, systems, kinds, how
-        self._signature, self._brief = signature, brief
+    def __post_init__(self) -> None:
         self._found = list[Units]()
         self._expected, self._scored = np.zeros(len(Expected._fields)), 0  # sentences with scores
 
@@ -201,22 +199,22 @@ class Evaluation(Fold[Units | Expected]):
     @property
     def _sizes(self) -> tuple[int, int]:
         """The numbers of sentences and words that count."""
-        if self._gold is None:
+        if self.gold is None:
             return self._scored, int(self._expected[-1])
         return sum(int(each.sentences.sum()) for each in self._found), sum(each.words for each in self._found)
 
     def rows(self) -> list[Row]:
         if not self._sizes[0]:
             raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
-        return self._by_class() if self._kinds else self._informative if self._brief else self._scores
+        return self._by_class() if self.kinds else self._informative if self.brief else self._scores
 
     def lines(self) -> Iterator[str]:
-        if self._gold is not None:
+        if self.gold is not None:
             missing = np.sum([each.missing for each in self._found], axis=0).tolist()
             kinds = zip(np.sum([each.refused for each in self._found], axis=0).tolist(), REFUSED, strict=True)
             if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
                 yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
-            for path, numbers in zip((self._gold, *self._systems), missing, strict=True):
+            for path, numbers in zip((self.gold, *self.systems), missing, strict=True):
                 for words, column in zip(numbers, ("HEAD", "DEPREL"), strict=True):
                     if words:
                         is_gold = numbers is missing[0]
@@ -224,13 +222,13 @@ class Evaluation(Fold[Units | Expected]):
                         what = "_ is compared like a label" if column == "DEPREL" else what
                         yield f"{path}: {counted_thousands(words, 'word')} without {column}: {what}"
             if self._empty:
-                where = f"{self._gold} has none of these in any word"
+                where = f"{self.gold} has none of these in any word"
                 yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
             if self._left_out:
                 why = "right everywhere, or not in the gold trees"
                 yield f"{', '.join(self._left_out)}: {why}; left out of tables and of the last line"
             uas, las = map(METRICS.index, ("UAS", "LAS"))
-            for system, sums in zip(self._systems, self._counts.sum(axis=0), strict=True):
+            for system, sums in zip(self.systems, self._counts.sum(axis=0), strict=True):
                 right = int(sums[uas, CORRECT])
                 if SUSPICIOUS <= right == sums[las, CORRECT] and right < sums[uas, GOLD]:
                     all_words = f"all {counted_thousands(right, 'word')} with the right head have the right label"
@@ -264,23 +262,23 @@ class Evaluation(Fold[Units | Expected]):
     def _scores(self) -> list[Row]:
         rows = list[Row]()
         if self._found:
-            found, less = scores(self._counts, METRICS, *self._how)
-            for system, each in zip(self._systems, found, strict=True):
+            found, less = scores(self._counts, METRICS, *self.how)
+            for system, each in zip(self.systems, found, strict=True):
                 rows += [{"system": system, **_row(score)} for score in each]
             for row in map(_row, less):
-                rows.append({"system": self._systems[1], **row, "metric": DIFFERENCE.format(row["metric"])})
+                rows.append({"system": self.systems[1], **row, "metric": DIFFERENCE.format(row["metric"])})
         mean, variance, words = self._expected.tolist()
         if words:
-            low, high = normal_interval(mean, variance, self._how[0])
-            row = {"system": self._systems[0], "metric": EXPECTED, "value": mean / words}
+            low, high = normal_interval(mean, variance, self.how[0])
+            row = {"system": self.systems[0], "metric": EXPECTED, "value": mean / words}
             rows.append({**row, "low": max(low / words, 0.0), "high": min(high / words, 1.0)})
         return rows
 
     def _by_class(self) -> list[Row]:
         rows = list[Row]()
-        for number, system in enumerate(self._systems):
+        for number, system in enumerate(self.systems):
             found = [sum((each.classes[number][side] for each in self._found), Counter[Class]()) for side in range(3)]
-            for each in in_order(found, self._kinds):
+            for each in in_order(found, self.kinds):
                 correct, gold, predicted = sums = [counter[each] for counter in found]
                 shares = correct / predicted if predicted else None, correct / gold if gold else None
                 values = (system, *each, float(f1(np.array(sums))), *shares, *sums)
@@ -289,7 +287,7 @@ class Evaluation(Fold[Units | Expected]):
 
     @cached_property
     def _quoted(self) -> str:
-        systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self._systems) > 1))
+        systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self.systems) > 1))
         found = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
         n, n_words = self._sizes
         sentences, words = counted_thousands(n, "sentence"), counted_thousands(n_words, "word")
@@ -299,7 +297,7 @@ class Evaluation(Fold[Units | Expected]):
             words = f"{n_words:,} of {'at least ' * more}{counted_thousands(most_words, 'gold word')}"
         if self._found and len(self._counts) != n:
             sentences += f" in {counted_thousands(len(self._counts), 'group')} with the same ends"
-        return f"{found} (n = {sentences}, {words}) | {self._signature}"
+        return f"{found} (n = {sentences}, {words}) | {self.signature}"
 
 
 def _row(score: Score) -> Row:
