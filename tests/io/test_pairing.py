@@ -11,16 +11,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
-from deptree_cli.io.pairing import (
-    LOST,
-    OPEN,
-    Tokens,
-    aligned_words,
-    known_tokens,
-    nearest,
-    tokens_in,
-    words_of,
-)
+from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, known_tokens, nearest, tokens_in, words_of
 from deptree_cli.io.read import beside, read, sentence_of
 from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees.sets import TreeSet
@@ -51,9 +42,8 @@ def test_words_are_aligned_by_their_characters() -> None:
 def test_heads_by_the_words_of_the_other_file() -> None:
     """`xy z w` and `x y z w`: x and y belong to none, nor do words below them; ROOT and open heads stay."""
     words = aligned_words(Tokens((b"xy", b"z", b"w")), Tokens((b"x", b"y", b"z", b"w")))
-    trees = TreeSet(
-        "s", "here", np.array([[3, 1, 0, 1], [0, 0, OPEN, 3]]), np.ones(2, dtype=np.int64), (tuple("abcd"),)
-    )
+    heads = np.array([[3, 1, 0, 1], [0, 0, OPEN, 3]])
+    trees = TreeSet("s", "here", heads, np.array([1, 1]), (tuple("abcd"),))
     found = trees.renumbered(words, 3)
     assert found.heads.tolist() == [[LOST, 0, LOST], [LOST, OPEN, 2]]
     assert found.labels == (("_", "c", "d"),)

@@ -29,9 +29,8 @@ def outcomes(gold: str, *systems: str) -> list[tuple[int, int] | str]:
     """Of each unit its sentences and right words; then errors, as they are told."""
     one, *others = tree_files(gold, *systems)
     found = list(compared(one, others))
-    units = [each for each in found if isinstance(each, Units)]
-    counts = [pair for each in units for pair in zip(each.sentences, each.scores, strict=True)]
-    right = [(int(n), int(scores[0, 10, 0])) for n, scores in counts]
+    units = [zip(each.sentences, each.scores, strict=True) for each in found if isinstance(each, Units)]
+    right = [(int(n), int(scores[0, 10, 0])) for each in units for n, scores in each]
     return [*right, *(str(each) for each in found if isinstance(each, DeptreeError))]
 
 
