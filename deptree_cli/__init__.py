@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.evaluation import evaluate
     from deptree_cli.io.rules.constraints import repaired
-    from deptree_cli.io.scores.records import ScoredSentence, read
+    from deptree_cli.io.scores.reading import read
+    from deptree_cli.io.scores.records import ScoredSentence
     from deptree_cli.version import __version__
 
 __all__ = [
@@ -75,7 +76,7 @@ _HOMES = {
     "batch": "core.batches",
     "estimate": "core.estimate",
     "evaluate": "io.evaluation",
-    "read": "io.scores.records",
+    "read": "io.scores.reading",
     "repaired": "io.rules.constraints",
 }
 

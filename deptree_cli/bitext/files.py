@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from deptree_cli.bitext.scores import KnownLinks, Link, Links, LinkScores, checked_links, checked_nulls
-from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.dtypes import MASK, Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, Setting, one_of
-from deptree_cli.core.scores import MASK, SCALES
+from deptree_cli.core.scores import SCALES
 from deptree_cli.io.files.streams import STDIN, entries_of, lines_of, open_input, place_of
 from deptree_cli.io.read import prepared, read
 from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec

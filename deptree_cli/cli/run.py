@@ -368,19 +368,21 @@ def layout_doubts(errors: float, words: int) -> list[str]:
     return [line] if errors > words / 2 else []
 
 
-@dataclass
-class NamedSentences:
-    """Counts sentences, and names the first three of them."""
+class NamedSentences(Fold[str]):
+    """Counts sentences and names the first three of them, in a line that tells of all, if there are any."""
 
-    count: int = 0
-    names: tuple[str, ...] = ()
+    def __init__(self, attribute: str, line: str) -> None:
+        self.attribute, self._line = attribute, line
+        self._count, self._names = 0, list[str]()
 
-    def add(self, sent_id: str) -> None:
-        self.count += 1
-        self.names = (*self.names, sent_id)[:3]
+    def add(self, counts: str) -> None:
+        self._count += 1
+        self._names = [*self._names, counts][:3]
 
-    def __str__(self) -> str:
-        return f"{counted(self.count, 'sentence')} ({', '.join(self.names)}{', ...' * (self.count > 3)})"
+    def lines(self) -> Iterator[str]:
+        if self._count:
+            who = f"{counted(self._count, 'sentence')} ({', '.join(self._names)}{', ...' * (self._count > 3)})"
+            yield f"{who}{self._line}"
 
 
 _NONE: Mapping[str, object] = {}

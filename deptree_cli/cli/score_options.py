@@ -122,10 +122,9 @@ class Scores(Bundle):
     how: Interpretation = None  # type: ignore[assignment]  # made of the options, as are files
 
     def __post_init__(self) -> None:
-        from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
         from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
         from deptree_cli.io.scores.meta import space_of
-        from deptree_cli.io.scores.records import Interpretation
+        from deptree_cli.io.scores.records import UNCHANGED, Interpretation, Temperature
 
         if self.files:
             return
@@ -142,13 +141,20 @@ class Scores(Bundle):
         for each in files if len(files) > 1 else ():
             check_readable(each.paths)
         self.files, sources = tuple(files), [each.source for each in files]
-        read = one_layout(sources, layouts().layout(self.preset))
-        read = layout_of_arcs(read, self.labels is not None, bool(self.label_scores))
+        labels, said = None, self.temperature
+        temperature = UNCHANGED if isinstance(said, str) else Temperature(said)
+        layout = one_layout(sources, layouts().layout(self.preset))
+        layout = layout.of_arcs(self.labels is not None, bool(self.label_scores))
+        if self.labels or isinstance(said, str):
+            from deptree_cli.io.scores.reading import read_labels, temperature_of  # few runs have such files
+
+            labels = read_labels(self.labels) if self.labels else None
+            temperature = temperature_of(said)
         self.how = Interpretation(
-            layout=read,
-            labels=read_labels(self.labels) if self.labels else None,
+            layout=layout,
+            labels=labels,
             space=space_of(own_trees(sources), self.trees.space, **self.trees.short),
-            temperature=temperature_of(self.temperature),
+            temperature=temperature,
             fix_heads=self.fix_heads,
             constraints=self.rules,
         )

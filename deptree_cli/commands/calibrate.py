@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
-from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -17,10 +16,13 @@ from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.terminal import Table
 from deptree_cli.cli.write import Out
 from deptree_cli.core.calibration import COLUMNS, CRITERIA, ArcEvidence, Fit, GoldArcs, HeadSets, LabelEvidence
-from deptree_cli.core.dtypes import Float
+from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.encoders.base import JSONL, Row
 from deptree_cli.io.scores.records import ScoredSentence
+
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces import TreeSpace
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.
 PARTS = 5
@@ -62,11 +64,11 @@ def calibrate(
         raise click.UsageError("calibrate needs gold heads. Add --gold FILE.")
     fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverage)) or None}
     job = Job("calibrate", scores.source(run), run, replace(out, single=True), last=fields)
-    return job.summarise(evidence_of, Calibrating(criterion, coverage, scores.how, job.signature))
+    return job.summarise(evidence_of, Calibrating(criterion, coverage, scores.how.space, job.signature))
 
 
 # Of words of a sentence whose gold label is possible on their gold arc: see `LabelEvidence`.
-GoldLabels = tuple[Float, list[int]]
+GoldLabels = tuple[Float, Int]
 
 
 def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels | None]:
@@ -76,13 +78,11 @@ def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels
     if labels is None or block is None:
         return arcs, None
     numbers = {name: number for number, name in enumerate(labels.names)}
-    found = [
-        (labels.log_probs[head, word], numbers[deprel])
-        for word, (head, deprel) in enumerate(zip(heads.tolist(), block.deprels, strict=True), 1)
-        if head > 0 and np.isfinite(labels.log_probs[head, word, numbers.get(deprel, -1)]) and deprel in numbers
-    ]
-    rows = np.array([row for row, _ in found]).reshape(-1, len(labels.names))
-    return arcs, (rows, [number for _, number in found])
+    gold = np.array([numbers.get(deprel, -1) for deprel in block.deprels])
+    known = np.flatnonzero((heads > 0) & (gold >= 0))
+    rows, gold = labels.log_probs[heads[known], known + 1], gold[known]
+    possible = np.isfinite(rows[np.arange(len(rows)), gold])
+    return arcs, (rows[possible], gold[possible])
 
 
 class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
@@ -90,8 +90,8 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
 
     attribute = ""
 
-    def __init__(self, criterion: str, coverages: Sequence[float], how: Any, signature: str) -> None:
-        self._criterion, self._coverages, self._how, self._signature = criterion, coverages, how, signature
+    def __init__(self, criterion: str, coverages: Sequence[float], space: TreeSpace, signature: str) -> None:
+        self._criterion, self._coverages, self._space, self._signature = criterion, coverages, space, signature
         self._arcs: list[GoldArcs] = []
         self._labels: list[GoldLabels] = []
 
@@ -108,7 +108,7 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
         if len(self._arcs) == 1:
             raise DeptreeError("only one sentence has gold heads", "Give at least two, better hundreds")
         parts = min(PARTS, len(self._arcs))
-        return [ArcEvidence(self._arcs[part::parts], self._how.space) for part in range(parts)]
+        return [ArcEvidence(self._arcs[part::parts], self._space) for part in range(parts)]
 
     @cached_property
     def arcs(self) -> Fit:
@@ -116,31 +116,28 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
 
     @cached_property
     def labels(self) -> Fit | None:
-        if not any(labels for _, labels in self._labels):
+        if not any(len(labels) for _, labels in self._labels):
             return None
-        evidence = []
-        for part in range(len(self._parts)):
-            log_probs, labels = zip(*self._labels[part :: len(self._parts)], strict=True)
-            evidence.append(LabelEvidence(np.concatenate(log_probs), np.array([*chain(*labels)], dtype=np.int64)))
-        return Fit.of(evidence, self._criterion)
+        parts = [zip(*self._labels[part :: len(self._parts)], strict=True) for part in range(len(self._parts))]
+        return Fit.of([LabelEvidence(*map(np.concatenate, part)) for part in parts], self._criterion)
 
     @cached_property
     def _sets(self) -> list[HeadSets]:
         return HeadSets.of(self._parts, self.arcs, self._coverages)
 
     def rows(self) -> list[Row]:
-        arcs, labels = self.arcs, self.labels
+        fits = {"arcs": self.arcs, "labels": self.labels}
         return [
             {
-                "temperature": arcs.temperature,
-                "label_temperature": labels.temperature if labels else None,
+                "temperature": self.arcs.temperature,
+                "label_temperature": self.labels.temperature if self.labels else None,
                 "criterion": self._criterion,
                 "sentences": len(self._arcs),
                 "complete_trees": sum(each.is_tree for each in self._arcs),
                 "words": sum(int((each.heads >= 0).sum()) for each in self._arcs),
                 "labels": sum(len(labels) for _, labels in self._labels),
-                "before": {"arcs": arcs.before.row(), "labels": labels.before.row() if labels else None},
-                "after": {"arcs": arcs.after.row(), "labels": labels.after.row() if labels else None},
+                "before": {name: fit.before.row() if fit else None for name, fit in fits.items()},
+                "after": {name: fit.after.row() if fit else None for name, fit in fits.items()},
                 "head_sets": [asdict(each) for each in self._sets],
                 "signature": self._signature,
             }
@@ -154,10 +151,8 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
         headings = ["", "temperature", "log-likelihood per word", "calibration error"]
         rows: list[list[object]] = []
         for name, fit in fits.items():
-            for when, temperature, found in (
-                ("before", 1.0, fit.before),
-                ("after, cross-validated", fit.temperature, fit.after),
-            ):
+            times = ("before", 1.0, fit.before), ("after, cross-validated", fit.temperature, fit.after)
+            for when, temperature, found in times:
                 rows.append([f"{name} {when}", temperature, found.log_likelihood, found.calibration.error])
         yield Table("calibration", headings, rows)
         if self._sets:

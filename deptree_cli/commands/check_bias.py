@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,18 +16,8 @@ from deptree_cli.cli.run import Fold, Job, Run
 from deptree_cli.cli.sampler_options import SAMPLER, SAMPLERS_LISTED
 from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.write import ROWS, Out
-from deptree_cli.core.audit import (
-    BIASED,
-    ENUMERATED_N,
-    INDEPENDENT,
-    LARGEST_DETECTABLE,
-    UNBIASED,
-    WITHOUT_REPLACEMENT,
-    Audit,
-    Tally,
-    Verdict,
-    judge,
-)
+from deptree_cli.core import audit
+from deptree_cli.core.audit import ENUMERATED_N, LARGEST_DETECTABLE
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import Sampler
 from deptree_cli.io.encoders.base import Row, Sheet
@@ -43,17 +34,9 @@ AUDIT_FIELDS = (
 FIELDS = ("sent_id", "n", "sampler", *AUDIT_FIELDS, "detectable_tv", "verdict", "tv_closed_form")
 
 # field -> its heading in the table
-COLUMNS = {
-    "sent_id": "sent_id",
-    "n": "n",
-    "method": "method",
-    "size": "trees",
-    "p_value": "p-value",
-    "tv_distance": "distance",
-    "tv_expected_by_chance": "by chance",
-    "detectable_tv": "detectable",
-    "verdict": "verdict",
-}
+COLUMNS = {name: name for name in ("sent_id", "n", "method")} | {"size": "trees", "p_value": "p-value"}
+COLUMNS |= {"tv_distance": "distance", "tv_expected_by_chance": "by chance", "detectable_tv": "detectable"}
+COLUMNS |= {"verdict": "verdict"}
 
 HELP = f"""Test a sampler, or given samples, against the exact distribution.
 
@@ -113,12 +96,12 @@ class Audited(NamedTuple):
 
     sent_id: str
     n: int
-    audit: Audit
+    found: audit.Audit
     tv_closed_form: float | None = None
 
-    def row(self, verdict: Verdict, sampler: str | None) -> Row:
+    def row(self, verdict: audit.Verdict, sampler: str | None) -> Row:
         row: dict[str, Any] = {"sent_id": self.sent_id, "n": self.n, "sampler": sampler}
-        row |= {field: getattr(self.audit, field) for field in AUDIT_FIELDS}
+        row |= {field: getattr(self.found, field) for field in AUDIT_FIELDS}
         row |= {"detectable_tv": verdict.detectable_tv, "verdict": verdict.verdict}
         return row if self.tv_closed_form is None else row | {"tv_closed_form": self.tv_closed_form}
 
@@ -136,46 +119,43 @@ class Audits(Fold[Audited]):
         self._audited.append(counts)
 
     @cached_property
-    def _verdicts(self) -> list[Verdict]:
-        return judge([each.audit for each in self._audited], self._alpha)
+    def _verdicts(self) -> list[audit.Verdict]:
+        return audit.judge([each.found for each in self._audited], self._alpha)
 
     def rows(self) -> list[Row]:
         return [each.row(verdict, self._sampler) for each, verdict in zip(self._audited, self._verdicts, strict=True)]
 
-    def _count(self, verdict: str) -> int:
-        return sum(each.verdict == verdict for each in self._verdicts)
+    @property
+    def _counts(self) -> Counter[str]:
+        return Counter(each.verdict for each in self._verdicts)
 
     def lines(self) -> Iterator[str]:
-        biased, passed, sentences = self._count(BIASED), self._count(UNBIASED), len(self._verdicts)
+        biased, passed, sentences = self._counts[audit.BIASED], self._counts[audit.UNBIASED], len(self._verdicts)
         judged = f"{biased} of {counted(sentences, 'sentence')} biased, {passed} without a sign of bias"
         yield f"{judged}, {sentences - biased - passed} undecided"
 
     def exit_code(self, skipped: int) -> int:
-        if self._count(BIASED):
+        if self._counts[audit.BIASED]:
             return BIAS
-        all_passed = self._count(UNBIASED) == len(self._verdicts) > 0
+        all_passed = self._counts[audit.UNBIASED] == len(self._verdicts) > 0
         return NO_BIAS if all_passed and not skipped else COULD_NOT_TELL
 
 
 @dataclass(frozen=True)
 class AuditSampler:
     sampler: Sampler
-    size: int
-
-    @property
-    def trees(self) -> int:
-        return self.size
+    trees: int
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
         distribution = sentence.distribution
-        tally = Tally(distribution)
-        tally.add(self.sampler.draw(distribution, self.size, rng))
+        tally = audit.Tally(distribution)
+        tally.add(self.sampler.draw(distribution, self.trees, rng))
         return Audited(sentence.id, distribution.n, tally.audit(), self.sampler.bias(distribution))
 
 
 def audit_trees(sentence: ScoredSentence, _: None) -> Audited:
     distribution, given = sentence.distribution, sentence.record.trees
-    tally = Tally(distribution)
+    tally = audit.Tally(distribution)
     for start in range(0, len(given.times), AT_ONCE):
         tally.add(given.heads[start : start + AT_ONCE], given.times[start : start + AT_ONCE])
     return Audited(given.sent_id, distribution.n, tally.audit())
@@ -185,5 +165,5 @@ def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTre
     """The trees; raises for those of `deptree swor`."""
     for tree in trees:
         if isinstance(tree, GivenTree) and tree.distinct:
-            raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT, place=tree.place, sent_id=tree.sent_id)
+            raise DeptreeError(audit.WITHOUT_REPLACEMENT, audit.INDEPENDENT, place=tree.place, sent_id=tree.sent_id)
         yield tree

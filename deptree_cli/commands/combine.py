@@ -307,7 +307,7 @@ def combine(
     interpretation = Interpretation(Layout(), space=trees)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
-        items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else [], run.warn))
+        items = Counted(read_several(read, conllu, [trees_in(gold)] if gold else [], run.warn))
         prepare = Distributions(interpretation, tuple(each.layout for each in read))
         return Source(items, prepare, _fields(members, trees), of_conllu)
 

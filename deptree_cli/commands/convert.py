@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -24,9 +24,6 @@ from deptree_cli.io.encoders.base import JSONL, also
 from deptree_cli.io.scores.layout import PRESETS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import UNKNOWN
 from deptree_cli.io.scores.records import ScoredSentence
-
-if TYPE_CHECKING:
-    from deptree_cli.io.rules.constraints import Constraints
 
 # Who keeps rules about whole trees.
 _ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
@@ -59,18 +56,20 @@ def convert(
     scale, and never for scores of projective trees. If a float cannot hold the weights of a sentence, they are
     multiplied, column by column, by a constant, which changes log Z but no probability.
     """
-    _check_arcs_decide(scores.how.constraints)
+    if scores.rules is not None and scores.rules.need_trees:
+        all_rules = scores.rules.rules
+        count, total = len(all_rules.tree_rules), counted(len(all_rules.rules), "rule")
+        which = f"{count} of {total} of {all_rules.name}" if count else "spans"
+        raise click.UsageError(f"Only whole trees decide {which}, and scores are of single arcs. {_ELSEWHERE}.")
     chosen = layout(to)
     target = Layout("head-dep", "first", scores.how.layout.complete.scale).merged(chosen)
     if target.labels and not to_labels:
-        raise click.UsageError(
-            f"--to {target.name} has an axis of labels, whose names need a file. Add --to-labels FILE."
-        )
+        problem = f"--to {target.name} has an axis of labels, whose names need a file"
+        raise click.UsageError(f"{problem}. Add --to-labels FILE.")
     target = target.labelled if to_labels else replace(target, labels=None)
     asked = chosen.scale is not None or target.scale == "weight"
     source = scores.source(run)
-    read = {f"read{name}": value for name, value in source.signature_fields.items()}
-    source = replace(source, signature_fields=read)
+    source = replace(source, signature_fields={f"read{name}": x for name, x in source.signature_fields.items()})
     knows_order = scores.conllu or all(each.source.meta.ordered for each in scores.files)
     first = {"from": text_of(target), "trees": scores.how.space.kind or None, "order": None if knows_order else UNKNOWN}
     job = Job("convert", source, run, out, first, about=LAYOUT_ASKED if asked else None)
@@ -78,26 +77,17 @@ def convert(
     return job.write(partial(converted, target), folds=[Lost()])
 
 
-def _check_arcs_decide(rules: Constraints | None) -> None:
-    if rules is not None and rules.need_trees:
-        count, total = len(rules.rules.tree_rules), len(rules.rules.rules)
-        which = f"{count} of {counted(total, 'rule')} of {rules.rules.name}" if count else "spans"
-        raise click.UsageError(f"Only whole trees decide {which}, and scores are of single arcs. {_ELSEWHERE}.")
-
-
 class Lost(Fold[int]):
     attribute = "lost"
-
-    def __init__(self) -> None:
-        self._lost = 0
+    _lost = 0
 
     def add(self, counts: int) -> None:
         self._lost += counts
 
     def lines(self) -> Iterator[str]:
         if self._lost:
-            count = "1 arc is" if self._lost == 1 else f"{counted(self._lost, 'arc')} are"
-            yield f"{count} forbidden now: too small a weight for a float (--to log keeps it)"
+            are = f"{counted(self._lost, 'arc')} {'is' if self._lost == 1 else 'are'}"
+            yield f"{are} forbidden now: too small a weight for a float (--to log keeps it)"
 
 
 class Converted(NamedTuple):

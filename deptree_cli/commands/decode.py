@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -64,9 +64,8 @@ class StoppingRule(Bundle):
     @property
     def option(self) -> str:
         """The option that says when there are enough; empty if `size` alone does."""
-        if self.mass is not None:
-            return f"--mass {self.mass:g}"
-        return f"--within {self.within:g}" if self.within is not None else ""
+        given = {"--mass": self.mass, "--within": self.within}
+        return next((f"{name} {value:g}" for name, value in given.items() if value is not None), "")
 
     def trees_of(self, distribution: ArcFactored) -> tuple[Heads, bool | None]:
         """The best trees, (k, n), and whether these are enough; None if nothing but `size` decides."""
@@ -77,30 +76,12 @@ class StoppingRule(Bundle):
         return ranked.heads, ranked.complete
 
 
-class TruncatedLists(Fold[str]):
-    """Which sentences have more trees that are wanted than -k allows."""
-
-    attribute = "truncated"
-
-    def __init__(self, rule: StoppingRule) -> None:
-        self._rule = rule
-        self._sentences = NamedSentences()
-
-    def add(self, counts: str) -> None:
-        self._sentences.add(counts)
-
-    def lines(self) -> Iterator[str]:
-        if self._sentences.count:
-            best = f"the best {counted(self._rule.size or 1, 'tree')}"
-            yield f"{self._sentences}: {best} are not all that {self._rule.option} takes: raise -k"
-
-
 @dataclass(frozen=True, eq=False)
 class Decoded(AsTrees):
-    """A sentence's best trees, (k, n).
+    """A sentence's best trees, (k, n), with ranks if there may be several.
 
-    `ranked`: whether there may be several, which have ranks; `gaps`: under rules, by how much better trees may be
-    better; `complete`: whether these are all that was asked for, if a number alone does not say that.
+    `gaps`: under rules, by how much better trees may be better; `complete`: whether these are all that was asked for,
+    if a number alone does not say that.
     """
 
     sentence: ScoredSentence
@@ -109,11 +90,6 @@ class Decoded(AsTrees):
     ranked: bool
     gaps: Sequence[float] | None = None
     complete: bool | None = None
-
-    @cached_property
-    def probs(self) -> Float:
-        distribution = self.sentence.distribution
-        return distribution.marginals()[self.heads, np.arange(1, distribution.n + 1)]
 
     @property
     def relaxed(self) -> tuple[str, str, GivenUp] | None:
@@ -142,15 +118,15 @@ class Decoded(AsTrees):
         return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked, closing=closing)
 
     def to_conllu(self, style: Style) -> Spliced:
-        misc, labels = {"HeadProb": self.probs}, self.sentence.distribution.labels
-        if labels and self.labels is not None:
-            given_arc = np.exp(labels.log_probs[self.heads, np.arange(1, self.heads.shape[1] + 1), self.labels])
-            misc["LabelProb"] = self.probs * given_arc
+        distribution, words = self.sentence.distribution, np.arange(1, self.sentence.n + 1)
+        probs = distribution.marginals()[self.heads, words]
+        misc = {"HeadProb": probs}
+        if distribution.labels and self.labels is not None:
+            misc["LabelProb"] = probs * np.exp(distribution.labels.log_probs[self.heads, words, self.labels])
         return replace(self.trees(), entries=entries_of(misc)).to_conllu(style)
 
 
 def probability_notes(log_probs: Float, entropies: Sequence[float], others: Iterable[Note] = ()) -> list[Note]:
-    """Return the log-probabilities and probabilities of trees, and the entropies of what they were chosen from."""
     return [
         log_prob_note(log_probs),
         Note(None, "tree_prob", np.exp(log_probs).tolist(), partial(probability, digits=6)),
@@ -192,15 +168,16 @@ def decode(
     first = {"method": "k-best" if rule.size and method.name == MST else method.name}
     last = {**rule.signature_fields, **search.signature_fields, **out.signature_fields}
     out = out if rule.size else out.of_single_trees()
-    folds: list[Fold[Any]] = [RelaxedSentences(run)] * search.relax + [TruncatedLists(rule)] * bool(rule.option)
+    folds: list[Fold[Any]] = [RelaxedSentences(run)] if search.relax else []
+    if rule.option:
+        best = f"the best {counted(rule.size or 1, 'tree')}"
+        folds.append(NamedSentences("truncated", f": {best} are not all that {rule.option} takes: raise -k"))
     job = Job("decode", scores.source(run), run, out, first, last)
     return job.write(Decode(method, rule, search.budget), folds=folds)
 
 
 @dataclass(frozen=True)
 class Decode:
-    """The best trees of one sentence; the labels of a mass of trees, which is one of heads, are found afterwards."""
-
     method: NamedFunction
     rule: StoppingRule
     budget: int
@@ -213,25 +190,25 @@ class Decode:
         if found := sentence.ask(best_of_many):
             return found
         distribution, labels, ranked = sentence.distribution, sentence.distribution.labels, self.rule.size is not None
-        joint = labels is not None and self.rule.mass is None
+        joint = labels is not None and self.rule.mass is None  # a mass is one of heads: labels are found afterwards
         has_rules = sentence.interpretation.constraints is not None
         if has_rules or (joint and self.method.name == MBR):
             best = sentence.constrained.best_trees(self.rule.size or 1, self.method.name, self.budget)
             heads, numbers = np.array([each.heads for each in best]), np.array([each.labels for each in best])
             gaps = [each.gap for each in best] if has_rules else None
-            return Decoded(sentence, heads, None if labels is None else numbers, ranked, gaps)
-        distribution = distribution.with_best_labels() if joint else distribution
-        heads, complete = (
-            self.rule.trees_of(distribution) if ranked else (self.method.function(distribution)[None], None)
-        )
+            return Decoded(sentence, heads, numbers if labels else None, ranked, gaps)
+        distribution, complete = distribution.with_best_labels() if joint else distribution, None
+        if ranked:
+            heads, complete = self.rule.trees_of(distribution)
+        else:
+            heads = self.method.function(distribution)[None]
         return Decoded(sentence, heads, labels.best(heads) if labels else None, ranked, complete=complete)
 
 
 def best_of_many(sentences: ScoredBatch, _: None) -> list[AsTrees]:
     found, best = sentences.trees, sentences.trees.argmax()
-    return TreesOfMany(
-        *(sentences.sent_ids, sentences.blocks, best),
-        lambda: probability_notes(found.tree_log_probs(best, found.sums[0]).ravel(), found.entropies.tolist()),
-        False,
-        lambda: {"HeadProb": found.probs_of(best)},
-    ).each()
+
+    def notes() -> list[Note]:
+        return probability_notes(found.tree_log_probs(best, found.sums[0]).ravel(), found.entropies.tolist())
+
+    return TreesOfMany(sentences.records, best, notes, False, lambda: {"HeadProb": found.probs_of(best)}).each()

@@ -30,8 +30,7 @@ from deptree_cli.io.files.streams import STDIN, place_of, share_of
 from deptree_cli.io.pairing import LOST, Tokens, aligned_words, known_tokens, tokens_in, words_of
 from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
-from deptree_cli.io.read import beside as blocks_beside
-from deptree_cli.io.read import check_words, read, sentence_of
+from deptree_cli.io.read import blocks_side, check_words, read, sentence_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Companion, Sentence, Side
 from deptree_cli.io.trees import blocks_of, format_of_trees
@@ -157,7 +156,7 @@ def _beside(path: str, role: str) -> Companion:
     def tokens(item: Block | Unread) -> Tokens | None:
         return known_tokens(Block(item.chunk, item.file) if isinstance(item, Unread) else item)
 
-    side = blocks_beside(blocks_of(path, _unread), place_of(path)).side
+    side = blocks_side(blocks_of(path, _unread), place_of(path))
     return Companion(replace(side, tokens=tokens), add)
 
 

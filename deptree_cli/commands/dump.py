@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 import click
 
@@ -15,21 +14,11 @@ from deptree_cli.cli.run import Pipeline, Run, Source, with_signature
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io import parsers
 from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of
 from deptree_cli.io.encoders.base import CONLLU, JSONL, Page, also
 from deptree_cli.io.files.streams import STDIN, open_input
-from deptree_cli.io.parsers import (
-    PARSERS,
-    Batch,
-    Parser,
-    Scored,
-    adapter_of,
-    batches,
-    kind_of,
-    read_sentences,
-    score,
-    splitter,
-)
+from deptree_cli.io.parsers import PARSERS, Parser
 
 HELP = """Run a parser and write its arc scores unchanged, in the layout of --from PARSER.
 
@@ -70,40 +59,32 @@ def dump(
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
     page, arcs = Page(run.sign("dump", fields), out.header), out.encoder(run.output)
     with arcs.open(run.output, page) as write, open_input(path) as file:
-        beside = [
-            also(label_scores, encoder_of(None, label_scores, (ARRAYS,), "npz"), page),
-            also(sentences, CONLLU),
-        ]
-        kind = kind or kind_of(file.head)
+        beside = also(label_scores, encoder_of(None, label_scores, (ARRAYS,), "npz"), page), also(sentences, CONLLU)
+        kind = kind or parsers.kind_of(file.head)
         if kind == "text" and not parser.splits:
             raise DeptreeError(f"{parser.name} does not split text", "Give it sentences in CoNLL-U", place=file.place)
-        adapter = adapter_of(parser.name, model)
+        adapter = parsers.adapter_of(parser.name, model)
         if adapter.labels is None and (label_scores or labels):
             problem = f"{parser.name} has no labels with this model"
             raise DeptreeError(problem, "Leave out --to-label-scores and --to-labels")
         also(labels, JSONL)([adapter.labels])
-        read = read_sentences(file, kind, splitter(parser, adapter))
+        read = parsers.read_sentences(file, kind, parsers.splitter(parser, adapter))
         start, step = run.shard[0] - 1, run.shard[1]
-        source = batches(islice(read, start, None, step), size, file.place)
-        pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
+        source = parsers.batches(islice(read, start, None, step), size, file.place)
+        pipeline = Pipeline[parsers.Batch, parsers.Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(partial(score_batch, parser.name, model, bool(label_scores)))
-        for each in with_signature(_sound(scored, run), page.signature, run):
+        for each in with_signature(chain.from_iterable(scored), page.signature, run):
+            if isinstance(each, DeptreeError):  # the parser could not score it
+                run.skip(each)
+                continue
             write(arcs.encode(each, None))
             for also_write in beside:
                 also_write(each)
     return pipeline.exit_code
 
 
-def score_batch(parser: str, model: str | None, labelled: bool, batch: Batch, _: None) -> list[Scored | DeptreeError]:
+def score_batch(
+    parser: str, model: str | None, labelled: bool, batch: parsers.Batch, _: None
+) -> list[parsers.Scored | DeptreeError]:
     """Scores a batch; every process loads the parser once."""
-    return score(PARSERS.get(parser), adapter_of(parser, model), batch, labelled)
-
-
-def _sound(scored: Iterable[list[Scored | DeptreeError]], run: Run) -> Iterator[Scored]:
-    """The sentences one by one, without those that the parser could not score."""
-    for batch in scored:
-        for each in batch:
-            if isinstance(each, DeptreeError):
-                run.skip(each)
-            else:
-                yield each
+    return parsers.score(PARSERS.get(parser), parsers.adapter_of(parser, model), batch, labelled)

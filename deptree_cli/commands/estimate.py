@@ -32,10 +32,7 @@ class DrawnTrees(Draws):
     sent_id: str
     place: str
     since: float = 0.0
-
-    @property
-    def weight(self) -> int:
-        return 0
+    weight = 0
 
 
 def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, make_dataclass, replace
+from functools import cache
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,10 +31,13 @@ from deptree_cli.core.expectations import (
 )
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.io.encoders.base import JSONL, Sheet
-from deptree_cli.io.scores.companions import features_of, vector
+from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.scores.arrays import MAGIC, read_list
+from deptree_cli.io.scores.containers.npz import Archive, open_zip
 from deptree_cli.io.scores.files import ScoreSource
-from deptree_cli.io.scores.layout import CHOICES, Layout, from_head_dep, layout_fields
+from deptree_cli.io.scores.layout import Layout, from_head_dep, layout_fields, to_head_dep
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
@@ -90,7 +96,11 @@ def expect(
     values = {each.name: given[each.name] for each in quantity.inputs if each.kind != HEADS}
     values |= {each.name: vector(values[each.name]) for each in quantity.inputs if each.kind == VECTOR}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
-        _add_other(scores, path)
+        other = ScoreSource(path)  # of the same sentences
+        for said, read in other.layout(Layout()).contradictions(scores.how.layout.complete):
+            problem = f"the file says {said}, but {scores.place} is read as {read}"
+            raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
+        scores.files = (replace(scores.files[0], other=other), *scores.files[1:])
     if grad or not quantity.scalar:
         out = out.narrowed("gradients" if grad else name, JSONL.name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
@@ -109,18 +119,6 @@ def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: Scores
     for other in INPUTS:
         if other not in quantity.inputs and given[other.name] is not None:
             raise click.UsageError(f"{quantity.name} does not use {_asked_for(other)}.")
-
-
-def _add_other(scores: Scores, path: str) -> None:
-    """Add a second score file of the same sentences; it must not say that it has another layout."""
-    other, read = ScoreSource(path), scores.how.layout.complete
-    own = other.layout(Layout())
-    for name in CHOICES:
-        one, two = getattr(read, name), getattr(own, name)
-        if one and two and one != two:
-            problem = f"the file says {two}, but {scores.place} is read as {one}"
-            raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
-    scores.files = (replace(scores.files[0], other=other), *scores.files[1:])
 
 
 def _asked_for(needed: QuantityInput) -> str:
@@ -175,6 +173,49 @@ class Quantities:
                 problem = f"the numbers differ: {counted(features.shape[2], 'feature')}, {targets}"
                 raise DeptreeError(problem, "Give a target for each feature")
         return features
+
+
+# Of a number whose square is summed up.
+LARGEST = 1e100
+
+
+def features_of(path: str, record: Sentence, layout: Layout) -> Float:
+    """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0."""
+    identity = None
+    with suppress(OSError):  # told where it is opened
+        found = Path(path).stat()  # of two files that have a name one after the other, or in two folders
+        identity = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    archive, arcs = _archive(path, identity), layout.arcs(record.scores.shape)
+    key = next((name for name in record.names if name in archive), None)
+    if key is None:
+        raise DeptreeError(f"{path} has no key of this name", "Name features as the scores are named")
+    array = archive.load(key)
+    if array.ndim != 3 or array.shape[:2] != arcs or not array.shape[2]:
+        problem = f"the features have shape {array.shape}, the scores of arcs {arcs}"
+        raise DeptreeError(problem, "Give an array like the scores with one more axis, the features")
+    features = to_head_dep(array, replace(layout, scale="weight", labels="last"))
+    if not (np.abs(features) <= LARGEST).all():
+        problem = f"a feature is not a finite number up to {LARGEST:g}"
+        raise DeptreeError(problem, "Give finite features, also for forbidden arcs")
+    return features
+
+
+@cache
+def _archive(path: str, _: object) -> Archive:
+    """Opened once in every process."""
+    with open_input(path) as file:
+        if file.head.startswith(MAGIC):
+            raise DeptreeError("is a single array", "Save features with numpy.savez, a key per sentence", place=path)
+    return Archive(open_zip(path, path), path)
+
+
+def vector(path: str) -> Float:
+    with np.errstate(over="ignore"):
+        result = read_list(path, "a number", float).astype(np.float64)
+    if result.ndim != 1 or not (np.abs(result) <= LARGEST).all():
+        problem = f"does not hold a list of finite numbers up to {LARGEST:g}, but shape {result.shape}"
+        raise DeptreeError(problem, "Give one number a line", place=path)
+    return result
 
 
 def _as_read(gradient: Float, sentence: ScoredSentence) -> list[Any]:

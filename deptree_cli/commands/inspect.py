@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,6 @@ from deptree_cli.cli.run import Job, OneRow, Run
 from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.terminal import message
 from deptree_cli.cli.write import ROWS, Out
-from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.peakedness import Peakedness, peakedness, peakednesses
@@ -29,7 +28,7 @@ from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
-    from deptree_cli.io.scores.batches import ReadAlike, ScoredBatch
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 
 # How much better, in nats a word, gold heads must fit another layout for the one read to be called wrong. On trained
@@ -40,56 +39,44 @@ MARGIN = 0.5
 Fits = dict[str, float]
 
 
-def fits(sentence: ScoredSentence) -> Fits:
-    """How well the tree of the CoNLL-U fits under each layout that the array allows; nothing where there is none."""
-    heads, read = sentence.record.known_heads[None], sentence.interpretation.layout
-    if not heads.size or (heads < 0).any() or not sentence.distribution.space.contains(heads)[0]:
-        return {}
-    (used, _), *others = _candidates(read, read.is_square(sentence.record.scores.shape)).items()
-    alone = {
-        name: _log_prob_per_word(sentence.interpretation, sentence.record, layout, heads) for name, layout in others
-    }
-    return {used: _per_word(sentence.distribution, heads), **alone}
+def fits(
+    how: Interpretation, records: Sequence[Sentence], trees: Sequence[Heads], own: Sequence[float | None]
+) -> list[Fits]:
+    """How well the trees of the CoNLL-U, (1, n) each, fit under each layout that the arrays allow.
 
-
-def fits_of_many(batch: ScoredBatch, how: Interpretation) -> list[Fits]:
-    """The same of each sentence of a batch, which was read so."""
-    from deptree_cli.io.scores.batches import ReadAlike  # loads kernels: when there is work
-
-    trees, found = [_known_tree(record) for record in batch.records], [Fits() for _ in batch.records]
-    own = batch.trees.log_probs_of(trees, batch.trees.log_partition_parts())
+    own: the log-probabilities of these trees as they are read; None where there is none, and then no fit.
+    """
+    found, known = [Fits() for _ in records], {at: each for at, each in enumerate(own) if each is not None}
     for square in (True, False):
-        some = [at for at, each in enumerate(own) if (each > -np.inf).any() and batch.layout.is_square[at] == square]
+        some = {at: each for at, each in known.items() if how.layout.is_square(records[at].scores.shape) == square}
         if not some:
             continue
         (used, _), *others = _candidates(how.layout, square).items()
-        for at in some:
-            found[at][used] = float(own[at][0]) / trees[at].size
-        read, chosen = ReadAlike.of([batch.records[at] for at in some]), [trees[at] for at in some]
-        for name, layout in others:
-            for at, value in zip(some, _log_probs_per_word(how, read, chosen, layout), strict=True):
-                found[at][name] = value
+        chosen = [records[at] for at in some], [trees[at] for at in some]
+        log_probs = {used: some.values()} | {name: _log_probs(how, *chosen, layout) for name, layout in others}
+        for name, values in log_probs.items():
+            for at, value in zip(some, values, strict=True):
+                found[at][name] = value / records[at].n
     return found
+
+
+def _log_probs(how: Interpretation, records: Sequence[Sentence], trees: Sequence[Heads], layout: Layout) -> list[float]:
+    """Those of known trees under another layout: -inf where it allows no tree, or not this one."""
+    batch, found = replace(how, layout=layout).batch(records), dict[int, float]()
+    if batch is not None:
+        log_probs = batch.trees.log_probs_of([trees[at] for at in batch.places], batch.trees.log_partition_parts())
+        found = {place: float(each[0]) for place, each in zip(batch.places, log_probs, strict=True)}
+    for at in {*range(len(records))} - {*found}:
+        found[at], record = -np.inf, records[at]
+        with suppress(DeptreeError):
+            found[at] = float(how.distribution(record.scores, record, layout).tree_log_probs(trees[at])[0])
+    return [found[at] for at in range(len(records))]
 
 
 def _known_tree(record: Sentence) -> Heads:
     """The known heads, (1, n), or (0, n) where they are not all known."""
     heads = record.known_heads
     return heads[None] if heads.size and heads.min() >= 0 else np.empty((0, record.n), dtype=np.int32)
-
-
-def _log_probs_per_word(how: Interpretation, read: ReadAlike, trees: Sequence[Heads], layout: Layout) -> list[float]:
-    """What `_log_prob_per_word` is of each: of those that this layout lets be worked on together, at once."""
-    batch, found = read.batch(layout, how.space, how.temperature.arcs, range(len(trees))), dict[int, float]()
-    if batch is not None:
-        given = [trees[place] for place in batch.places]
-        log_probs = batch.trees.log_probs_of(given, batch.trees.log_partition_parts())
-        per_word = (float(each[0]) / tree.size for each, tree in zip(log_probs, given, strict=True))
-        found.update(zip(batch.places, per_word, strict=True))
-    return [
-        found[at] if at in found else _log_prob_per_word(how, record, layout, tree)
-        for at, (record, tree) in enumerate(zip(read.records, trees, strict=True))
-    ]
 
 
 def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
@@ -104,30 +91,15 @@ def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
     return found
 
 
-def _log_prob_per_word(how: Interpretation, record: Sentence, layout: Layout, heads: Heads) -> float:
-    """That of a tree (1, n) under another layout; -inf where that allows no tree, or not this one."""
-    try:
-        return _per_word(how.distribution(record.scores, record, layout), heads)
-    except DeptreeError:
-        return -np.inf
-
-
-def _per_word(distribution: TreeDistribution, heads: Heads) -> float:
-    return float(distribution.tree_log_probs(heads)[0]) / heads.size
-
-
 def better_layout(means: Fits, read: Layout) -> str:
     """What to pass instead, if gold heads fit another layout far better than the one read; else nothing."""
-    if not means:
+    best, used = max(means, key=means.__getitem__, default=""), next(iter(means), "")
+    if not means or means[best] - means[used] < MARGIN or not np.isfinite(means[best]):
         return ""
     layouts = _candidates(read, square=True) | _candidates(read, square=False)
-    best, used = max(means, key=means.__getitem__), next(iter(means))
-    if means[best] - means[used] < MARGIN or not np.isfinite(means[best]):
-        return ""
     better, usual = layouts[best], layouts[used]
-    better_ones = [getattr(better, name) for name in CHOICES if getattr(better, name) != getattr(usual, name)]
+    fitting = " and ".join(getattr(better, name) for name in CHOICES if getattr(better, name) != getattr(usual, name))
     gain = f"mean log-probability {means[best]:.2f} instead of {means[used]:.2f} per word"
-    fitting = " and ".join(better_ones)
     return f"the gold heads fit {fitting} far better ({gain}): pass --from {text_of(read.merged(better))}"
 
 
@@ -152,14 +124,14 @@ def inspect(
     if why := _not_weights(scores):
         scores = replace(scores, how=replace(scores.how, layout=replace(scores.how.layout, scale="log")))
         run.warn(why, f"{why}: reading as log-scores. For other commands pass --from log")
-    layout, found = scores.how.layout, Overview(scores.how.layout, why)
+    found = Overview(scores.how.layout, why)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     job = Job("inspect", scores.source(run), run, replace(out, single=True))
     code = job.summarise(Inspect(scores.how), OneRow(found, empty), Sheet(title=scores.name))
     if found.without_tree and not run.quiet:
         which = counted(found.without_tree, "sentence")
         message(f"{which} left out of log_prob_per_word: gold heads that are incomplete or not a possible tree")
-    if advice := better_layout(found.means, layout):
+    if advice := better_layout(found.means, scores.how.layout):
         message(advice)
     return 1 if advice else code
 
@@ -176,10 +148,10 @@ def _not_weights(scores: Scores) -> str:
 
 
 class SentenceFacts(NamedTuple):
+    """What is kept of a sentence; `kind` of array: how many rows and columns beyond n it has, and its type."""
+
     n: int
-    shape: str
-    longer_axis: int
-    type: str
+    kind: tuple[int, int, np.dtype[Any]]
     numbers: Peakedness
     fits: Fits
     has_heads: bool
@@ -187,18 +159,8 @@ class SentenceFacts(NamedTuple):
     @classmethod
     def of(cls, record: Sentence, layout: Layout, numbers: Peakedness, fitting: Fits) -> SentenceFacts:
         n, (rows, columns) = record.n, layout.arcs(record.scores.shape)
-        shape, has_heads = _shape_of(rows > n, columns > n, layout.labels), bool((record.known_heads >= 0).any())
-        return cls(n, shape, rows - columns, _name_of(record.scores.dtype), numbers, fitting, has_heads)
-
-
-@cache
-def _shape_of(root_in_rows: bool, root_in_columns: bool, labels: str | None) -> str:
-    """A shape in words, of arcs with ROOT among the rows or the columns and an axis of labels somewhere."""
-    arcs = ["n+1" if root else "n" for root in (root_in_rows, root_in_columns)]
-    return f"({', '.join(['L'] * (labels == 'first') + arcs + ['L'] * (labels == 'last'))})"
-
-
-_name_of = cache(str)  # of dtypes: NumPy takes ten microseconds over it
+        has_heads = bool((record.known_heads >= 0).any())
+        return cls(n, (rows - n, columns - n, record.scores.dtype), numbers, fitting, has_heads)
 
 
 @dataclass(frozen=True)
@@ -210,13 +172,21 @@ class Inspect:
     def __call__(self, sentence: ScoredSentence, _: None) -> tuple[SentenceFacts]:
         found = sentence.ask(self.many)
         if found is None:
-            numbers = peakedness(sentence.distribution)
-            found = SentenceFacts.of(sentence.record, self.how.layout, numbers, fits(sentence))
+            distribution, tree = sentence.distribution, _known_tree(sentence.record)
+            possible = distribution.space.contains(tree).any()
+            own = float(distribution.tree_log_probs(tree)[0]) if possible else None
+            fitting = fits(self.how, [sentence.record], [tree], [own])[0]
+            found = SentenceFacts.of(sentence.record, self.how.layout, peakedness(distribution), fitting)
         return (found,)
 
     def many(self, sentences: ScoredBatch, _: None) -> list[SentenceFacts]:
-        found = peakednesses(sentences.trees), fits_of_many(sentences, self.how)
-        return list(map(SentenceFacts.of, sentences.records, repeat(self.how.layout), *found))
+        records, batch = sentences.records, sentences.trees
+        numbers = peakednesses(batch)  # first: it sums up marginals, of which log Z is a part
+        trees = [_known_tree(record) for record in records]
+        log_probs = batch.log_probs_of(trees, batch.log_partition_parts())
+        own = [float(each[0]) if (each > -np.inf).any() else None for each in log_probs]
+        fitting = fits(self.how, records, trees, own)
+        return list(map(SentenceFacts.of, records, repeat(self.how.layout), numbers, fitting))
 
 
 class Overview:
@@ -226,24 +196,20 @@ class Overview:
         self._layout, self._scale = layout, f"log (assumed: {not_weights})" if not_weights else None
         self._words = self._longest = self._forbidden = self.without_tree = 0
         self._lowest, self._highest, self._normalised = np.inf, -np.inf, True
-        self._shapes, self._types, self._longer_axes = set[str](), set[str](), set[int]()
+        self._kinds = set[tuple[int, int, np.dtype[Any]]]()
         self._shares = {name: array("d") for name in SHARES}
-        self._fits: dict[str, array[float]] = {}
+        self._fits: dict[str, array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, facts: SentenceFacts) -> None:
         numbers = facts.numbers
         self._words, self._longest = self._words + facts.n, max(self._longest, facts.n)
         self._lowest, self._highest = min(self._lowest, numbers.lowest), max(self._highest, numbers.highest)
         self._forbidden, self._normalised = self._forbidden + numbers.forbidden, self._normalised and numbers.normalised
-        self._shapes.add(facts.shape)
-        self._types.add(facts.type)
-        self._longer_axes.add(facts.longer_axis)
+        self._kinds.add(facts.kind)
         for shares, share in zip(self._shares.values(), numbers[-len(SHARES) :], strict=True):
             shares.append(share)
         self.without_tree += facts.has_heads and not facts.fits
         for name, fit in facts.fits.items():
-            if name not in self._fits:
-                self._fits[name] = array("d")
             self._fits[name].append(fit)
 
     @property
@@ -252,15 +218,18 @@ class Overview:
         return {name: float(np.mean(found)) for name, found in self._fits.items()}
 
     def row(self) -> dict[str, Any]:
-        layout, shares = self._layout, self._shares
+        layout, shares, labels = self._layout, self._shares, ["L"] * (self._layout.labels is not None)
+        arcs = [["n+1" if more else "n" for more in kind[:2]] for kind in self._kinds]
+        shapes = [", ".join(labels + each if layout.labels == "first" else each + labels) for each in arcs]
         return {
             "sentences": len(shares["entropy"]),
             "words": self._words,
             "longest": self._longest,
-            "shapes": ", ".join(sorted(self._shapes)),
-            "type": ", ".join(sorted(self._types)),
+            "shapes": ", ".join(sorted({f"({each})" for each in shapes})),
+            "type": ", ".join(sorted({str(dtype) for *_, dtype in self._kinds})),
             "preset": layout.name or "none",
-            **_answers(self._longer_axes, layout) | ({"scale": self._scale} if self._scale else {}),
+            **_answers({rows - columns for rows, columns, _ in self._kinds}, layout),
+            **({"scale": self._scale} if self._scale else {}),
             "lowest_log_score": self._lowest,
             "highest_log_score": self._highest,
             "forbidden_arcs": self._forbidden,

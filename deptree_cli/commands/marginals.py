@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,22 +12,21 @@ import numpy as np
 from deptree_cli.cli import options
 from deptree_cli.cli.options import FloatRange, check_effect, command, flag, opt, use
 from deptree_cli.cli.rule_options import rules
-from deptree_cli.cli.run import Job, Run, unchanged
+from deptree_cli.cli.run import Job, Run
 from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.write import Out
 from deptree_cli.core import calibration
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import counted
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import probability
 from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders import ARRAYS
-from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Row, Sheet
+from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Row, Sheet
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
-from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.scores.records import ScoredSentence, Temperature
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -40,29 +38,11 @@ LABELLED = (*COLUMNS[:-1], "label", "prob")
 ROOT = "ROOT"
 
 
-def arc_rows(
-    sent_id: str, block: Block | None, arcs: Float, above: float, labels: tuple[str, ...] | None
-) -> Iterator[Row]:
-    """Yield a row for each arc of a probability above a limit, or for each of its labels, by word and then by head.
-
-    arcs: (n+1, n+1), with labels (n+1, n+1, L).
-    """
-    by_word = arcs.swapaxes(0, 1)
-    words, heads, *numbers = np.nonzero(by_word > above)
-    forms = [ROOT, *(block.column("form") if block else [None] * (len(arcs) - 1))]
-    names = [[labels[number] for number in numbers[0].tolist()]] if labels else []
-    probs = by_word[words, heads, *numbers].tolist()
-    for word, head, *label, prob in zip(words.tolist(), heads.tolist(), *names, probs, strict=True):
-        row = (sent_id, word, forms[word], head, forms[head], *label, prob)
-        yield dict(zip(LABELLED if labels else COLUMNS, row, strict=True))
-
-
 @dataclass(frozen=True, eq=False)
 class ArcMarginals:
     """The marginals of a sentence, (n+1, n+1), and of its arcs with labels, (n+1, n+1, L).
 
-    `estimate` and `acceptance` are there if they are shares of drawn trees that obey; `limit` is the threshold of sets
-    of heads, if these are asked for.
+    `estimate` and `acceptance`: of shares of drawn trees that obey; `limit`: the threshold of sets of heads, if wanted.
     """
 
     sentence: ScoredSentence
@@ -76,29 +56,37 @@ class ArcMarginals:
     def head_sets(self) -> list[list[int]] | None:
         return None if self.limit is None else calibration.head_sets(self.arcs, self.limit)
 
-    def rows(self, above: float | None) -> list[Row]:
+    def rows(self, above: float) -> list[Row]:
+        """A row for each arc of a probability above a limit, or for each of its labels, by word and then by head."""
         labels, block = self.sentence.distribution.labels, self.sentence.record.block
-        if labels is None or self.labelled is None:
-            return list(arc_rows(self.sentence.id, block, self.arcs, above or 0.0, None))
-        return list(arc_rows(self.sentence.id, block, self.labelled, above or 0.0, labels.names))
+        by_word = (self.arcs if self.labelled is None else self.labelled).swapaxes(0, 1)
+        words, heads, *numbers = np.nonzero(by_word > above)
+        forms = [ROOT, *(block.column("form") if block else [None] * (len(by_word) - 1))]
+        names = [[labels.names[number] for number in numbers[0].tolist()]] if labels and numbers else []
+        probs = by_word[words, heads, *numbers].tolist()
+        rows = (
+            (self.sentence.id, word, forms[word], head, forms[head], *label, prob)
+            for word, head, *label, prob in zip(words.tolist(), heads.tolist(), *names, probs, strict=True)
+        )
+        return [dict(zip(LABELLED if names else COLUMNS, row, strict=True)) for row in rows]
 
-    def in_json(self) -> MatrixAsRead:
-        labels, estimate = self.sentence.distribution.labels, self.estimate
-        layout = layout_fields(self.sentence.interpretation.layout, self.sentence.record.scores.shape)
-        before: dict[str, Any] = {"n": self.sentence.distribution.n} | ({"labels": labels.names} if labels else {})
-        behind: dict[str, Any] = {} if self.limit is None else {"head_sets": self.head_sets}
+    def to_jsonl(self) -> bytes:
+        sentence, labels, estimate = self.sentence, self.sentence.distribution.labels, self.estimate
+        row: dict[str, Any] = {"sent_id": sentence.id, "n": sentence.n} | ({"labels": labels.names} if labels else {})
+        row |= layout_fields(sentence.interpretation.layout, sentence.record.scores.shape)
+        row["marginals"] = self._as_read(self.arcs if self.labelled is None else self.labelled).tolist()
+        row |= {} if self.limit is None else {"head_sets": self.head_sets}
         if estimate is not None:
             if estimate.standard_errors is not None:
-                behind["standard_errors"] = self._as_read(estimate.standard_errors).tolist()
-            behind |= {"iterations": estimate.iterations, "acceptance": rounded(self.acceptance or 0.0)}
-        found = self._as_read(self.arcs if self.labelled is None else self.labelled)
-        return MatrixAsRead(self.sentence.record, found, before | layout, behind)
+                row["standard_errors"] = self._as_read(estimate.standard_errors).tolist()
+            row |= {"iterations": estimate.iterations, "acceptance": rounded(self.acceptance or 0.0)}
+        return dump(row)
 
-    def in_arrays(self) -> MatrixAsRead:
+    def arrays(self) -> list[tuple[str, Float, str]]:
         labels, found = self.sentence.distribution.labels, self.arcs
         if labels is not None and self.labelled is not None:
             found = self.labelled[..., : len(labels.scored)]
-        return MatrixAsRead(self.sentence.record, self._as_read(found))
+        return [(self.sentence.record.key or self.sentence.id, self._as_read(found), "")]
 
     def _as_read(self, matrix: Float) -> Float:
         """A matrix of arcs, or of arcs with labels, with the shape and orientation read."""
@@ -120,32 +108,29 @@ class ArcMarginals:
                 if distribution.labels and labels is not None and deprel in distribution.labels.names:
                     given = labels[head, word, distribution.labels.names.index(deprel)]
                     misc[word] += f"|LabelProb={probability(given)}"
-        if self.estimate:
-            return block.fresh().with_notes(misc)
-        comments = [f"# entropy = {distribution.entropy():.6f}"]
-        tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
-        log_prob = float(distribution.log_probs(tree)[0])
-        if np.isfinite(log_prob):
-            own = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}"]
-            comments = [*own, *comments]
+        comments = list[str]()
+        if not self.estimate:
+            tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
+            log_prob = float(distribution.log_probs(tree)[0])
+            if np.isfinite(log_prob):
+                comments += [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}"]
+            comments.append(f"# entropy = {distribution.entropy():.6f}")
         return block.fresh().with_notes(misc, comments)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MatrixAsRead:
-    """A matrix of marginals with the shape and orientation read, and fields of a line of JSON on its two sides."""
+    """A matrix of marginals with the shape and orientation read, and fields of a line of JSON in front of it."""
 
     record: Sentence
     matrix: Float
-    before: Mapping[str, Any] = field(default_factory=dict)
-    behind: Mapping[str, Any] = field(default_factory=dict)
+    before: Mapping[str, Any]
 
     def arrays(self) -> list[tuple[str, Float, str]]:
         return [(self.record.key or self.record.sent_id, self.matrix, "")]
 
     def to_jsonl(self) -> bytes:
-        marginals = {"marginals": self.matrix.tolist()}
-        return dump({"sent_id": self.record.sent_id, **self.before, **marginals, **self.behind})
+        return dump({"sent_id": self.record.sent_id, **self.before, "marginals": self.matrix.tolist()})
 
 
 HELP = """Compute the probability of every arc. The probabilities of a word's heads sum to 1.
@@ -194,44 +179,43 @@ def marginals(
         raise click.UsageError("-k needs rules that only whole trees decide. Remove it: these marginals are exact.")
     if head_sets and not scores.how.temperature.place:
         raise click.UsageError("--head-sets needs the threshold that deptree calibrate found: --temperature FILE.")
-    sets = scores.how.temperature.head_set(coverage) if head_sets else None
+    sets = _head_set(scores.how.temperature, coverage) if head_sets else None
     drawn = {"size": size or SIZE, "seed": seed} if need_trees else {"size": None, "seed": None}
     last = {**drawn, "coverage": sets and sets[0], "threshold": sets and repr(sets[1]), "above": above}
     job = Job("marginals", scores.source(run), run, out, last=last)
     if drawn["size"]:
         shown = counted(drawn["size"], "drawn tree")
         run.warn("shares", f"where rules need whole trees, marginals are shares of {shown} (-k)")
-    work = Marginals(_shown(job.encoder, above, head_sets), drawn["size"], sets and sets[1])
+    if job.encoder not in (JSONL, TSV):
+        check_effect(["above"], f"TSV or JSON Lines, but the output is {job.encoder.name}")
+    in_rows = job.encoder is TSV or above is not None
+    if sets and (in_rows or job.encoder not in (JSONL, CONLLU)):
+        raise click.UsageError("--head-sets are written to JSON Lines or CoNLL-U, not to arrays or rows of arcs.")
+    together = not (in_rows or sets or job.encoder is CONLLU)
+    work = Marginals(drawn["size"], sets and sets[1], (above or 0.0) if in_rows else None, together)
     return job.write(work, drawn["seed"], Sheet(LABELLED if scores.how.labels else COLUMNS))
 
 
-# What is written of a sentence's marginals.
-Shown = Callable[[ArcMarginals], Any]
-
-
-def _shown(encoder: Encoder, above: float | None, sets: bool) -> Shown:
-    """What a format has of marginals: rows of arcs, the sentence, or a matrix; `sets`: with sets of heads."""
-    if encoder not in (JSONL, TSV):
-        check_effect(["above"], f"TSV or JSON Lines, but the output is {encoder.name}")
-    in_rows = encoder is TSV or above is not None
-    if sets and (in_rows or encoder not in (JSONL, CONLLU)):
-        raise click.UsageError("--head-sets are written to JSON Lines or CoNLL-U, not to arrays or rows of arcs.")
-    if in_rows:
-        return partial(ArcMarginals.rows, above=above)
-    return {JSONL: ArcMarginals.in_json, CONLLU: unchanged}.get(encoder, ArcMarginals.in_arrays)
+def _head_set(calibration: Temperature, coverage: float | None) -> tuple[float, float]:
+    """A coverage and its threshold: the one that is asked for, or the first."""
+    known, place = calibration.thresholds, calibration.place
+    if not known:
+        raise DeptreeError("there are no sets of heads", "Run deptree calibrate with --coverage 0.9", place=place)
+    asked = next(iter(known)) if coverage is None else coverage
+    if asked not in known:
+        listed = ", ".join(f"{each:g}" for each in known)
+        raise DeptreeError(f"there is no coverage of {asked:g}", f"Choose from {listed}", place=place)
+    return asked, known[asked]
 
 
 @dataclass(frozen=True)
 class Marginals:
-    """Shows marginals of a sentence; where rules need whole trees they are shares of `size` drawn ones."""
+    """Marginals of a sentence, or rows of those `above` a limit; where rules need it shares of `size` drawn trees."""
 
-    shown: Shown
-    size: int | None = None
-    limit: float | None = None
-
-    @property
-    def in_batches(self) -> bool:
-        return self.shown in (ArcMarginals.in_json, ArcMarginals.in_arrays) and self.limit is None
+    size: int | None
+    limit: float | None
+    above: float | None
+    in_batches: bool
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
         if found := sentence.ask(matrices_of_many):
@@ -239,17 +223,17 @@ class Marginals:
         labels = sentence.distribution.labels
         if self.size is None or not sentence.constrained.rules:
             arcs = sentence.distribution.marginals()
-            exact = ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, limit=self.limit)
-            return self.shown(exact)
-        drawn = sentence.constrained.draw(self.size, rng, SAMPLERS.get("auto"))
-        of_arcs = shares(drawn.heads)
-        both = shares(drawn.heads, labels=drawn.labels, names=len(labels.names)) if labels else None
-        of_labels = both.expectations if both else None
-        estimated = of_arcs.expectations, of_labels, both or of_arcs, drawn.acceptance, self.limit
-        return self.shown(ArcMarginals(sentence, *estimated))
+            found = ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, limit=self.limit)
+        else:
+            drawn = sentence.constrained.draw(self.size, rng, SAMPLERS.get("auto"))
+            of_arcs = shares(drawn.heads)
+            both = shares(drawn.heads, labels=drawn.labels, names=len(labels.names)) if labels else None
+            estimated = of_arcs.expectations, both.expectations if both else None, both or of_arcs
+            found = ArcMarginals(sentence, *estimated, drawn.acceptance, self.limit)
+        return found if self.above is None else found.rows(self.above)
 
 
 def matrices_of_many(sentences: ScoredBatch, _: None) -> list[MatrixAsRead]:
-    trees, layouts = sentences.trees, sentences.layout.fields()
-    before = ({"n": n, **layout} for n, layout in zip(trees.lengths.tolist(), layouts, strict=True))
-    return list(map(MatrixAsRead, sentences.records, sentences.as_read(trees.marginals), before))
+    trees, layout = sentences.trees, sentences.layout
+    before = ({"n": n, **fields} for n, fields in zip(trees.lengths.tolist(), layout.fields(), strict=True))
+    return list(map(MatrixAsRead, sentences.records, layout.from_head_dep(trees.marginals), before))

@@ -51,9 +51,8 @@ def sample(
     first = {"sampler": f"{sampler.name}={used}" if used else sampler.name}
     job = Job("sample", scores.source(run), run, out, first, last)
     if unique and job.encoder not in (CONLLU, JSONL):
-        raise DeptreeError(
-            "arrays of heads cannot store the counts of --unique", "Remove --unique or pass --format jsonl"
-        )
+        problem = "arrays of heads cannot store the counts of --unique"
+        raise DeptreeError(problem, "Remove --unique or pass --format jsonl")
     if not sampler.exact:
         run.warn("biased", f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
     return job.write(DrawTrees(sampler, size, unique), seed)
@@ -69,7 +68,7 @@ class Drawn(AsTrees):
     sentence: ScoredSentence
     heads: Integers
     labels: Heads | None
-    acceptance: float | None
+    acceptance: float | None = None
     counts: list[int] | None = None
 
     def arrays(self) -> list[tuple[str, Integers, str]]:
@@ -107,26 +106,24 @@ class DrawTrees:
             found = sentence.constrained.draw(self.trees, rng, self.sampler)
             drawn = Drawn(sentence, found.heads, found.labels, found.acceptance)
         else:
-            heads, known = self.sampler.draw_small(sentence.distribution, self.trees, rng), sentence.distribution.labels
-            drawn = Drawn(sentence, heads, None, None)
-            if known is not None:
+            heads, labels = self.sampler.draw_small(sentence.distribution, self.trees, rng), None
+            if known := sentence.distribution.labels:
                 from deptree_cli.core.labels import label_stream
 
                 trees: Heads = heads.astype(np.int32, copy=False)
-                drawn = Drawn(sentence, trees, known.draw_by(trees, label_stream(rng)), None)
+                heads, labels = trees, known.draw_by(trees, label_stream(rng))
+            drawn = Drawn(sentence, heads, labels)
         if not self.unique:
             return drawn
         rows = drawn.heads if drawn.labels is None else np.concatenate([drawn.heads, drawn.labels], axis=1)
         rows, tallies = np.unique(rows, axis=0, return_counts=True)
         order = np.argsort(-tallies, kind="stable")
-        heads, others = np.split(rows[order], [drawn.heads.shape[1]], axis=1)
-        labels = None if drawn.labels is None else others
-        return replace(drawn, heads=heads, labels=labels, counts=tallies[order].tolist())
+        heads, others = np.split(rows[order], [sentence.n], axis=1)
+        return replace(drawn, heads=heads, labels=others if others.size else None, counts=tallies[order].tolist())
 
     def of_many(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[AsTrees]:
-        drawn, log_z = sentences.trees.sample(self.trees, streams)
-
-        def notes() -> list[Note]:
-            return [log_prob_note(sentences.trees.tree_log_probs(drawn, log_z).ravel())]
-
-        return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
+        found = sentences.trees
+        drawn, log_z = found.sample(self.trees, streams)
+        return TreesOfMany(
+            sentences.records, drawn, lambda: [log_prob_note(found.tree_log_probs(drawn, log_z).ravel())]
+        ).each()

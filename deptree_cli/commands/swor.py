@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,7 +10,7 @@ import numpy as np
 from deptree_cli.cli import options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import FloatRange, command, entry, flag, opt, use
-from deptree_cli.cli.run import Fold, Job, NamedSentences, Run
+from deptree_cli.cli.run import Job, NamedSentences, Run
 from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Heads
@@ -39,11 +38,10 @@ SIZE = 10
 SIZE_FOR_MASS = 10_000
 
 
-def _described(entry: Algorithm) -> str:
-    return f"{entry.name}: {entry.cost}\n  {entry.source}"
+COSTS = "Algorithms, with the cost of k trees of n words"
 
 
-@command(help=HELP, listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described))
+@command(help=HELP, listing=Listing(COSTS, ALGORITHMS, lambda each: f"{each.name}: {each.cost}\n  {each.source}"))
 def swor(
     scores: Scores = use(Scores),
     size: int = options.size(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass"),
@@ -62,43 +60,25 @@ def swor(
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if labelled else None, **out.signature_fields}
     job = Job("swor", scores.source(run), run, out, {"sampler": sampler.name}, last)
-    work = partial(draw_distinct, sampler, size, mass or 1.0, labelled)
-    return job.write(work, seed, folds=[IncompleteSamples(size, mass)])
-
-
-class IncompleteSamples(Fold[tuple[str, int, float, bool]]):
-    """Which sentences gave less than was asked for: `size` trees, or `mass`."""
-
-    def __init__(self, size: int, mass: float | None) -> None:
-        self._size, self._mass, self._sentences = size, mass, NamedSentences()
-
-    def add(self, counts: tuple[str, int, float, bool]) -> None:
-        sent_id, trees, mass, exhausted = counts
-        if trees < self._size if self._mass is None else mass < self._mass and not exhausted:
-            self._sentences.add(sent_id)
-
-    def lines(self) -> Iterator[str]:
-        trees = counted(self._size, "tree")
-        if self._sentences.count and self._mass is None:
-            yield f"{self._sentences} with fewer than {trees} of positive weight: all were drawn"
-        elif self._sentences.count:
-            yield f"{self._sentences} below --mass {self._mass:g} after {trees}: raise -k"
+    trees = counted(size, "tree")
+    few = f" below --mass {mass:g} after {trees}: raise -k" if mass else ""
+    told = NamedSentences("incomplete", few or f" with fewer than {trees} of positive weight: all were drawn")
+    return job.write(partial(draw_distinct, sampler, size, mass, labelled), seed, folds=[told])
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn(AsTrees):
-    """A sentence's distinct trees with numbers of labels, if there are any; `to_mass`: drawn until they had a mass."""
+    """A sentence's distinct trees with numbers of labels, if there are any.
+
+    `to_mass`: drawn until they had a mass; `incomplete`: the sentence's name if they are less than what was asked for.
+    """
 
     sentence: ScoredSentence
     draws: Draws
     labels: Heads | None
     to_mass: bool
     by_label: bool
-
-    @property
-    def counted(self) -> tuple[str, int, float, bool]:
-        """The sentence's name, how many trees it has, their probability, and whether there are no others."""
-        return self.sentence.id, len(self.draws.heads), self.draws.mass, self.draws.exhausted
+    incomplete: str | None
 
     def trees(self) -> Trees:
         draws = self.draws
@@ -111,12 +91,11 @@ class Drawn(AsTrees):
             Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
             *([] if self.by_label else label_notes(self.sentence.distribution, draws.heads, self.labels)),
         ]
-        reached = [
-            Note("certain", "swor_certain", [draws.certain]),
-            Note("since", "swor_since", finite(np.array([draws.since])), "{:.17g}"),
-        ]
+        tau, since = ([each] for each in finite(np.array([draws.tau, draws.since])))
+        digits = "{:.17g}" if self.to_mass else "{:.9g}"
+        reached = [Note("certain", "swor_certain", [draws.certain]), Note("since", "swor_since", since, digits)]
         closing = [
-            Note("tau", "swor_tau", finite(np.array([draws.tau])), "{:.17g}" if self.to_mass else "{:.9g}"),
+            Note("tau", "swor_tau", tau, digits),
             *(reached if self.to_mass else []),
             Note("mass", "swor_mass", [draws.mass], _mass),
             Note("exhausted", "swor_exhausted", [draws.exhausted]),
@@ -125,17 +104,25 @@ class Drawn(AsTrees):
 
 
 def draw_distinct(
-    algorithm: Algorithm, size: int, mass: float, by_label: bool, sentence: ScoredSentence, rng: np.random.Generator
+    algorithm: Algorithm,
+    size: int,
+    mass: float | None,
+    by_label: bool,
+    sentence: ScoredSentence,
+    rng: np.random.Generator,
 ) -> Drawn:
-    distribution = sentence.distribution
+    distribution, most = sentence.distribution, mass or 1.0
     if by_label:
         from deptree_cli.core import conditionals  # loads kernels: when there is work
 
-        draws = conditionals.draw_labelled(algorithm, distribution, size, rng, mass)
-        return Drawn(sentence, draws, draws.labels, mass < 1, by_label)
-    drawn = algorithm.draw(distribution, size, rng, mass)
-    known = distribution.labels
-    return Drawn(sentence, drawn, known.draw_by(drawn.heads, label_stream(rng)) if known else None, mass < 1, by_label)
+        draws = conditionals.draw_labelled(algorithm, distribution, size, rng, most)
+    else:
+        draws = algorithm.draw(distribution, size, rng, most)
+    labels = draws.labels
+    if distribution.labels and not by_label:
+        labels = distribution.labels.draw_by(draws.heads, label_stream(rng))
+    few = len(draws.heads) < size if mass is None else draws.mass < most and not draws.exhausted
+    return Drawn(sentence, draws, labels, most < 1, by_label, sentence.id if few else None)
 
 
 def _mass(mass: float) -> str:

@@ -7,8 +7,8 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import chdir, contextmanager, redirect_stderr, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import chdir, redirect_stderr, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,47 +67,32 @@ def _sentence(sent_id: str, n: int) -> str:
     return f"# sent_id = {sent_id}\n{''.join(words)}\n"
 
 
-def warm_up(
-    names: Iterable[str], entries: Mapping[str, Entry], code: Path | None, portable: bool
-) -> tuple[set[Path], set[Path]]:
-    """Run the lines of commands so that their machine code is kept; return the files written, and those already there.
-
-    portable: whether it is compiled for any processor of this machine's level.
-    """
-    if portable:
-        os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = TARGET  # before numba is imported
-    if code:
-        keep_in(code)
+def warm_up(names: Iterable[str], entries: Mapping[str, Entry]) -> tuple[int, int]:
+    """Run the lines of commands so that their machine code is kept; how many kernels were compiled, and were there."""
     compile_kernels()
     chosen = [name for name in names if entries[name].reads not in ("text", "")]  # it takes a parser; it is `warm`
     wants_model = any(entries[name].reads == "model" for name in chosen)
     first = [name for name, each in entries.items() if each.writes == "model" and (wants_model or name in chosen)]
     program = click.get_current_context().find_root().command
-    with TemporaryDirectory(prefix="deptree-warm-") as folder, _at_work_in(folder):
+    with (
+        TemporaryDirectory(prefix="deptree-warm-") as folder,
+        undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)),  # on Ctrl-C and the like
+        chdir(folder),
+        redirect_stderr(io.StringIO()),  # nobody wants to hear what commands have to tell
+    ):
         write_examples(Path(folder))
         for name in dict.fromkeys([*first, *chosen]):
-            _warm(name, entries[name].line, program)
+            line = entries[name].line
+            try:
+                for space in ("", " --multi-root", " --projective"):
+                    with suppress(*(click.UsageError, DeptreeError) if space else ()):  # its sampler may not serve it
+                        run_line(line.replace(f"deptree {name}", f"deptree {name}{space}"), program)
+            except (click.ClickException, DeptreeError) as error:
+                raise DeptreeError(f"{line} failed ({error})", "Report it, please") from None
     from deptree_cli.kernels.machine_code import FILES
 
-    return {path for path in FILES if FILES[path]}, {path for path in FILES if not FILES[path]}
-
-
-@contextmanager
-def _at_work_in(folder: str) -> Iterator[None]:
-    """Work in a folder, which goes at once on Ctrl-C and the like; what commands have to tell goes nowhere."""
-    undone = undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True))
-    with undone, chdir(folder), redirect_stderr(io.StringIO()):
-        yield
-
-
-def _warm(name: str, line: str, program: click.Command) -> None:
-    """Run a command's line, over each of the spaces that it knows."""
-    try:
-        for space in ("", " --multi-root", " --projective"):
-            with suppress(*(click.UsageError, DeptreeError) if space else ()):  # its sampler may not serve it
-                run_line(line.replace(f"deptree {name}", f"deptree {name}{space}"), program)
-    except (click.ClickException, DeptreeError) as error:
-        raise DeptreeError(f"{line} failed ({error})", "Report it, please") from None
+    compiled = sum(map(bool, FILES.values()))
+    return compiled, len(FILES) - compiled
 
 
 def run_line(line: str, program: click.Command) -> None:
@@ -146,7 +131,6 @@ def warm(
     Without COMMAND it compiles all commands, which takes some minutes. It does not compile anything twice,
     so an interrupted run continues where it ended.
     """
-
     entries = entries_of(click.get_current_context())
     names = _chosen(commands, list(entries))
     place, began = Path(folder).absolute() if folder else cache_folder(), monotonic()
@@ -156,23 +140,25 @@ def warm(
     if place is None or not serves(place):
         problem = "this folder cannot be written" if folder else "there is no folder to keep machine code in"
         raise DeptreeError(problem, "Set NUMBA_CACHE_DIR, or pass -o FOLDER", place=folder or "")
-    is_portable = (cpu or (LEVEL if folder else NATIVE)) == LEVEL
-    compiled, there = warm_up(names, entries, place if folder else None, is_portable)
+    if (cpu or (LEVEL if folder else NATIVE)) == LEVEL:  # for any processor of this machine's level
+        os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = TARGET  # before numba is imported
+    if folder:
+        keep_in(place)
+    compiled, there = warm_up(names, entries)
     if not run.quiet:
-        kernels = f"{counted(len(compiled), 'kernel')} compiled, {len(there)} were there"
+        kernels = f"{counted(compiled, 'kernel')} compiled, {there} were there"
         click.echo(f"{kernels}, in {place}; {monotonic() - began:.0f} s")
     return 0
 
 
 def _chosen(words: tuple[str, ...], names: list[str]) -> list[str]:
     """The commands that words name; a group's name stands for all of its commands, unless one of them follows."""
-    chosen: list[str] = []
-    rest = list(words)
+    chosen, rest = set[str](), list(words)
     while rest:
         pair, word = " ".join(rest[:2]), rest[0]
         found = [pair] if pair in names else [name for name in names if f"{name} ".startswith(f"{word} ")]
         if not found:
             raise click.UsageError(f"No such command {word!r}. {did_you_mean(word, names, '')}".rstrip())
-        chosen += found
+        chosen.update(found)
         del rest[: 2 if found == [pair] else 1]
     return [name for name in names if name in chosen or not words]

@@ -19,7 +19,7 @@ from deptree_cli.core.blocks import (
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads
-from deptree_cli.core.errors import DeptreeError, counted, in_batch
+from deptree_cli.core.errors import DeptreeError, counted, located
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space
 from deptree_cli.core.streams import SentenceStreams, seed_of
 from deptree_cli.core.tree_batch import TreeBatch as TreeBatch
@@ -86,7 +86,7 @@ class TreeDistributions(Sequence[TreeDistribution]):
         self._alone: dict[int, TreeDistribution] = {}
         for place in range(len(matrices)):  # the others by themselves: what is wrong is told, and impossible arcs go
             if place not in together:
-                with in_batch(str(place + 1)):
+                with located(sent_id=str(place + 1)):
                     self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
         if self._alone:
             left = map(partial(of_sentence, laid_out(log_scores, sizes - 1)), range(len(sizes)))

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int
+from deptree_cli.core.dtypes import MASK, Array, Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 from deptree_cli.core.factorisation import LogPartitions
-from deptree_cli.core.scores import MASK
 from deptree_cli.kernels.packed import Matrices, find_plain, shift_sentences
 
 # What sums are computed in. Elimination never subtracts, so that float32 keeps marginals within 5e-6.

@@ -1,4 +1,4 @@
-"""The arrays that stand in signatures, by their dtype; shapes are in the docstrings."""
+"""The arrays that stand in signatures, by their dtype (shapes are in the docstrings), and what is a mask in them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ Int = NDArray[np.int64]
 # Trees: the head of each word, 0 for ROOT; shape (n,), or (k, n) for k trees.
 Heads = NDArray[np.int32]
 Integers = NDArray[np.integer]
+
+# From here on float64 no longer tells neighbouring log-scores apart: below it stand the masks that parsers pad with
+# (-1e32, the smallest float32), above it nothing that was ever a score. It is 1e15 as the coarsest type rounds it:
+# bfloat16 makes 0.9984e15 of that, float32 0.99999999e15.
+MASK = 0.998e15
 
 
 def ratio(above: Float | Int, below: Float | Int) -> Float:

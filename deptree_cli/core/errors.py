@@ -96,11 +96,12 @@ def name_in_batch(b: int) -> str:
 
 
 @contextmanager
-def in_batch(name: str) -> Iterator[None]:
+def located(place: str = "", sent_id: str = "") -> Iterator[None]:
+    """Say of an error within where it is, as far as it does not say so itself."""
     try:
         yield
     except DeptreeError as error:
-        raise error.at(sent_id=name) from None
+        raise error.at(place, sent_id) from None
 
 
 class OutOfStep(DeptreeError):  # noqa: N818 (what it is, as ReaderLeft)

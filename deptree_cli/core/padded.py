@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deptree_cli.core.scores import MASK
+from deptree_cli.core.dtypes import MASK
 
 
 def hung(xp: Any, heads: Any, lengths: Any) -> tuple[Any, Any]:

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.factorisation import LogPartitions
 from deptree_cli.core.spaces import TreeSpace, space, with_roots
 
 if TYPE_CHECKING:
+    from deptree_cli.core.arc_factored import ArcFactored
     from deptree_cli.core.tree_batch import TreeBatch
 
 
 LOG_LARGEST = math.log(sys.float_info.max)
 
 # One sentence, or many at once; and sums over the trees of spaces.
-Sentences = Union[ArcFactored, "TreeBatch"]
+Sentences = Union["ArcFactored", "TreeBatch"]
 Sums = dict[TreeSpace, LogPartitions]
 
 
@@ -97,7 +97,7 @@ def _sums(sentences: Sentences, *others: TreeSpace) -> Sums:
 
 def _sum_over(trees: TreeSpace, sentences: Sentences) -> LogPartitions:
     """The sums over the trees of a space: -inf where one sentence has none, though it has trees in its own."""
-    if not isinstance(sentences, ArcFactored):
+    if hasattr(sentences, "log_partition_parts"):  # of many
         return sentences.over(trees).log_partition_parts()
     try:
         sums = sentences.over(trees).factorisation

@@ -11,18 +11,13 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Bool, Float
+from deptree_cli.core.dtypes import MASK, Bool, Float
 from deptree_cli.core.errors import LOG_SCALE, DeptreeError, counted, one_of, words
 
 SCALES = ("weight", "log")
 
 # Classes of numbers that float64 may stand for.
 REAL = (Real, Decimal, np.bool_)
-
-# From here on float64 no longer tells neighbouring log-scores apart: below it stand the masks that parsers pad with
-# (-1e32, the smallest float32), above it nothing that was ever a score. It is 1e15 as the coarsest type rounds it:
-# bfloat16 makes 0.9984e15 of that, float32 0.99999999e15.
-MASK = 0.998e15
 
 FLOAT_MAX = np.finfo(np.float64).max
 

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
-from typing import Any
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +22,8 @@ from deptree_cli.core.blocks import (
     require_precision,
     starts_of,
 )
-from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, read_only
-from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
+from deptree_cli.core.dtypes import MASK, Array, Float, Heads, Int, Integers, read_only
+from deptree_cli.core.errors import DeptreeError, located, name_in_batch
 from deptree_cli.core.factorisation import (
     EVERY,
     LogPartitions,
@@ -35,12 +35,14 @@ from deptree_cli.core.factorisation import (
     samples_into,
     sums_into,
 )
-from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Elimination, TreeSpace
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.kernels import questions
 from deptree_cli.kernels.packed import Matrices, tree_log_probs
 from deptree_cli.kernels.questions import SHORT
+
+if TYPE_CHECKING:
+    from deptree_cli.core.distribution import TreeDistribution
 
 # How sentences are spread over threads.
 
@@ -148,8 +150,10 @@ class TreeBatch:
 
     def alone(self, b: int) -> TreeDistribution:
         if b not in self._distributions:
+            from deptree_cli.core.distribution import TreeDistribution  # few batches have such sentences
+
             name = name_in_batch(b)
-            with in_batch(name):
+            with located(sent_id=name):
                 self._distributions[b] = TreeDistribution(self.own(self.scores, b), space=self.space, id=name)
         return self._distributions[b]
 
@@ -282,11 +286,11 @@ class TreeBatch:
         if flat.ndim > 1:
             own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
             flat = np.concatenate([np.empty(0), *own])
-        return self._best(flat, TreeDistribution.argmax)
+        return self._best(flat, methodcaller("argmax"))
 
     def mbr(self) -> RaggedTrees:
         log_z, marginals = self.sums
-        return self._best(np.where(self._log_weights(log_z) > -np.inf, marginals, -np.inf), TreeDistribution.mbr)
+        return self._best(np.where(self._log_weights(log_z) > -np.inf, marginals, -np.inf), methodcaller("mbr"))
 
     def _best(self, scores: Float, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
         """The tree of the largest sum of scores of each sentence, (n+1, n+1) one after another."""

@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import open_input, place_of
-from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, loaded, unheard
+from deptree_cli.io.sentence import GOLD, IN_ORDER, Companion, Sentence, Side, Warn, loaded, unheard
 
 if TYPE_CHECKING:
     from deptree_cli.io.conllu.blocks import Block
@@ -34,14 +33,10 @@ USUAL = 1 << 13
 
 # The first running number, which may be written behind a word: 1, arr_0, s00000.
 _RUNNING = re.compile(r"([A-Za-z]*_?)0*[01]")
-
-_SAMPLE = re.compile(r"[/-]sample_\d+$")
-
 _LAST_NUMBER = re.compile(r"\d*$")
-
 _NUMBERED = re.compile("(.*?)([0-9]{1,18})", re.DOTALL)
 
-_SAME = "Check that both files hold the same sentences in the same order"
+_SAMPLE = re.compile(r"[/-]sample_\d+$")
 
 
 def are_alike(one: str, other: str) -> bool:
@@ -97,28 +92,24 @@ class ByIds:
 
     def take(self, item: Any) -> Any:
         """The companion of a sentence or of its error, or what is wrong with it."""
-        error = isinstance(item, DeptreeError)
-        names = [*self._lead.names_of(item)]
+        error, names = isinstance(item, DeptreeError), [*self._lead.names_of(item)]
         if names and "sample_" in names[0]:
             names.append(unmarked(names[0]))
-        if self.companion.again:
-            if error:
-                return None
-            if self._last is not None and self.companion.side.name(self._last) in names:
-                return self._last
+        if self.companion.again and error:
+            return None
+        if self.companion.again and self._last is not None and self.companion.side.name(self._last) in names:
+            return self._last
         found = (self._loaded if isinstance(self._items, Mapping) else self._read)(names) if names else None
         self._nameless += error and found is None
-        if found is None:
-            return self._missing(names)
-        self._last = found
-        return found
+        self._last = self._last if found is None else found
+        return self._missing(names) if found is None else found
 
     def _loaded(self, names: Sequence[str]) -> Any:
-        name = next((each for each in names if each in self._items and each not in self._taken), None)
-        if name is None:
-            return None
-        self._taken.add(name)
-        return loaded(self._items, name)
+        for name in names:
+            if name in self._items and name not in self._taken:
+                self._taken.add(name)
+                return loaded(self._items, name)
+        return None
 
     def _read(self, names: Sequence[str]) -> Any:
         """The next one of one of these names; else an error that may be of it, for nobody knows its name."""
@@ -137,10 +128,9 @@ class ByIds:
         return self._waiter(None) if None in self._waiting else None
 
     def _waiter(self, name: str | None) -> Any:
-        waiting = self._waiting[name]
-        if len(waiting) == 1:
+        item = self._waiting[name].popleft()
+        if not self._waiting[name]:
             del self._waiting[name]
-        item = waiting.popleft()
         self._size -= _size(item)
         return item
 
@@ -164,9 +154,10 @@ class ByIds:
         if isinstance(self._items, Mapping):
             left = [(side.place, name) for name in self._items if name not in self._taken]
         else:
-            rest = [*chain.from_iterable(self._waiting.values()), *self._items]
-            whose = [item for item in rest if side.name(item) or not isinstance(item, DeptreeError)]
-            left = [(place_of_item(item), side.name(item) or "") for item in whose]
+            rest = [(item, side.name(item)) for item in chain(*self._waiting.values(), self._items)]
+            left = [
+                (place_of_item(item), name or "") for item, name in rest if name or not isinstance(item, DeptreeError)
+            ]
         if len(left) > self._nameless:
             problem = f"no {lead.what}{f' in {lead.place}' if lead.place else ''} have this id"
             for place, name in left:
@@ -191,9 +182,8 @@ class ByOrder:
         self._known: Any = companion.side.items if isinstance(companion.side.items, Mapping) else ()
         self._items = companion.side.in_order() if items is None else items
         self._alike: bool | None = None
-        self._taken = 0
         self._first: int | None = None
-        self.sure = False
+        self._taken, self.sure = 0, False
         self.advice = ", or name the arrays by sent_id" if companion.side.keys or lead.keys else ""
 
     def take(self, item: Any) -> Any:
@@ -207,8 +197,12 @@ class ByOrder:
 
     def _agree(self, item: Any, found: Any) -> bool:
         """Whether both have the same name; raises if those before had, or if the sentence's name stands elsewhere."""
-        names, name = self._lead.names(item), self.companion.side.name(found)
-        self._look_at_number(next((each for each in (*names[:1], name) if each and each.isdecimal()), ""))
+        side, names, name = self.companion.side, self._lead.names(item), self.companion.side.name(found)
+        if number := next((each for each in (*names[:1], name) if each and each.isdecimal()), ""):
+            self._first = int(number != "0") if self._first is None else self._first  # counted from 0 or 1
+            if int(number) != self._taken - 1 + self._first:
+                both = f"{side.what} and {self._lead.what} have no common ids and are paired by order"
+                self._warn(f"order {side.place}", f"{both}: number {self._taken} is called {number!r}")
         if not names or name is None:
             return False
         alike = name in names
@@ -217,18 +211,8 @@ class ByOrder:
         if alike != self._alike or (not alike and is_elsewhere):
             there = f"the one at {place_of_item(item)}" if place_of_item(item) else "the other one"
             problem = f"out of step: this is {name!r}, {there} is {names[0]!r}"
-            raise OutOfStep(problem, f"{_SAME}{self.advice}", place=place_of_item(found))
+            raise OutOfStep(problem, f"{IN_ORDER}{self.advice}", place=place_of_item(found))
         return alike
-
-    def _look_at_number(self, name: str) -> None:
-        """Tell if a sentence is called by a number, but not by that of its place, counted from 0 or 1."""
-        if not name:
-            return
-        self._first = int(name != "0") if self._first is None else self._first
-        if int(name) != self._taken - 1 + self._first:
-            side = self.companion.side
-            line = f"{side.what} and {self._lead.what} have no common ids and are paired by order: number {self._taken}"
-            self._warn(f"order {side.place}", f"{line} is called {name!r}")
 
     def left(self) -> Iterator[DeptreeError]:
         """Nothing; raises if there are more companions than sentences."""
@@ -240,22 +224,15 @@ class ByOrder:
         side, lead = self.companion.side, self._lead
         within = f" in {lead.place}" if lead.place else ""
         problem = f"the number of {side.what} is {beside}, that of {lead.what}{within} is {led}"
-        return OutOfStep(problem, f"{_SAME}{self.advice}", place=side.place)
+        return OutOfStep(problem, f"{IN_ORDER}{self.advice}", place=side.place)
 
 
 def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of the leading side, each with what companions have of it.
+    """The sentences of the leading side, each with what companions have of it, or errors in their places.
 
-    Args:
-        warn: tells a line, once for each key: an order that numbers of the other side contradict.
-
-    Yields:
-        sentences, and errors in place of those that cannot be used; at the end those of companions' items that belong
-        to no sentence.
-
-    Raises:
-        DeptreeError: neither ids nor an order are known.
-        OutOfStep: sides that are paired by order do not hold the same sentences.
+    At the end come errors of companions' items that belong to no sentence. `warn` is told of an order that numbers of
+    the other side contradict. Raises DeptreeError if neither ids nor an order are known, and OutOfStep if sides that
+    are paired by order do not hold the same sentences.
     """
     pairings: list[ByIds | ByOrder | ByText] = []
     found = lead.in_order()
@@ -269,7 +246,6 @@ def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard)
 def _with(
     sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder | ByText], warn: Warn
 ) -> Iterator[Any]:
-    """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
     pairing, sentences = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences, warn)
     pairings.append(pairing)
@@ -331,11 +307,8 @@ def _pairing(
     return ByOrder(companion, lead, items, sentences, warn), sentences
 
 
-_UNORDERED = (
-    "Use the same names in both files, or save the scores as .npz:"
-    " safetensors sorts by name, and only deptree notes the order"
-)
-
+_NPZ = "save the scores as .npz: safetensors sorts by name, and only deptree notes the order"
+_UNORDERED = f"Use the same names in both files, or {_NPZ}"
 
 SAME = "Give the same sentences, with the same words"
 
@@ -348,26 +321,16 @@ def sentences(
 ) -> Side:
     """The sentences of CoNLL-U files, one file after another; one that is malformed is handed on as its error.
 
-    Args:
-        paths: files, gzipped or not; `-` is standard input.
-        first: the running number of the first.
-        watched: looks at those of each file.
-        any_heads, feats: as of `read_blocks_or_errors`.
+    The first has a running number. `watched` looks at those of each file; the rest is as of `read_blocks_or_errors`.
     """
-    return Side(_sentences(paths, first, watched, any_heads, feats), "sentences", ", ".join(map(place_of, paths)))
 
+    def found() -> Iterator[Sentence | DeptreeError]:
+        numbers = count(first)
+        for path in paths:
+            read = map(sentence_of, _blocks(path, any_heads, feats), numbers)
+            yield from watched(read, place_of(path)) if watched else read
 
-def _sentences(
-    paths: Sequence[str], first: int, watched: Watched | None, any_heads: bool, feats: bool
-) -> Iterator[Sentence | DeptreeError]:
-    from deptree_cli.io.conllu.blocks import read_blocks_or_errors
-
-    numbers = count(first)
-    for path in paths:
-        with open_input(path) as file:
-            blocks = read_blocks_or_errors(file.stream, file.place, any_heads, feats)
-            found = map(sentence_of, blocks, numbers)
-            yield from watched(found, file.place) if watched else found
+    return Side(found(), "sentences", ", ".join(map(place_of, paths)))
 
 
 def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeError:
@@ -376,31 +339,25 @@ def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeE
     return Sentence(block.sent_id or str(number), number, block.n, block.place, block, named=bool(block.sent_id))
 
 
-def trees_in(paths: Sequence[str]) -> Companion:
-    places = ", ".join(map(place_of, paths))
-    return beside(_blocks(paths), places)
-
-
-def beside(blocks: Iterator[Any], place: str, role: str = GOLD) -> Companion:
-    """Blocks, or errors in their place, that belong to the sentences; or anything else that has a `sent_id`."""
-    return Companion(Side(blocks, "sentences", place, _names), partial(add_trees, role))
-
-
-def _names(block: Block) -> Sequence[str]:
-    return (unmarked(block.sent_id),) if block.sent_id else ()
-
-
-def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
+def _blocks(path: str, any_heads: bool = False, feats: bool = False) -> Iterator[Block | DeptreeError]:
     from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 
-    for path in paths:
-        with open_input(path) as file:
-            yield from read_blocks_or_errors(file.stream, file.place)
+    with open_input(path) as file:
+        yield from read_blocks_or_errors(file.stream, file.place, any_heads, feats)
 
 
-def add_trees(role: str, sentence: Sentence, trees: Any, lengths: str = "--lengths FILE or --conllu FILE") -> None:
-    check_words(trees, sentence, sentence, lengths)
-    sentence.companions[role] = trees
+def trees_in(path: str) -> Companion:
+    return Companion(blocks_side(_blocks(path), place_of(path)), add_gold)
+
+
+def blocks_side(blocks: Iterator[Any], place: str) -> Side:
+    """Blocks, or errors in their place, that belong to the sentences; or anything else that has a `sent_id`."""
+    return Side(blocks, "sentences", place, lambda block: (unmarked(block.sent_id),) if block.sent_id else ())
+
+
+def add_gold(sentence: Sentence, gold: Block) -> None:
+    check_words(gold, sentence, sentence, "--lengths FILE or --conllu FILE")
+    sentence.companions[GOLD] = gold
 
 
 def check_words(found: Any, here: Any, scored: Sentence, lengths: str) -> None:
@@ -420,11 +377,7 @@ def prepared(
     prepare: Callable[[Read], Made],
     on_error: Callable[[DeptreeError], None] | None,
 ) -> Iterator[Made]:
-    """Yield what `prepare` makes of every record.
-
-    Args:
-        on_error: called with what is wrong with a record that cannot be used, which is then left out.
-    """
+    """Yield what `prepare` makes of every record; one that cannot be used is left out if `on_error` takes its error."""
     for record in records:
         try:
             if isinstance(record, DeptreeError):

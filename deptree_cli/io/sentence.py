@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, fits_a_line
 from deptree_cli.core.streams import SentenceStreams
 
 if TYPE_CHECKING:
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 NO_SCORES: Array = np.empty((0, 0))
 
-# Tells the user a line, once for each key.
+# Tells the user a line, once for each key; or nobody.
 Warn = Callable[[str, str], None]
 
 
-def unheard(key: str, line: str) -> None:
-    """Tell nobody."""
+def unheard(key: str, line: str) -> None: ...
 
+
+IN_ORDER = "Check that both files hold the same sentences in the same order"
 
 # Roles of companions: the sentence with its gold tree, scores of another file, scores of labels, given trees.
 GOLD, OTHER, LABELS, TREES = "gold", "other", "labels", "trees"
@@ -37,12 +38,10 @@ class Sentence:
 
     Attributes:
         sent_id: the CoNLL-U's, else the key of the scores, else the running number.
-        number: the running number, from 1.
-        n: how many words it has.
+        number: the running number, from 1; `n`: how many words it has.
         place: where it was read, for messages: its scores, if it has any.
         block: the CoNLL-U sentence if there is one, else the words if they stand beside the scores.
-        scores: as read (any orientation), cut to the sentence's length.
-        key: the name of the scores, if they have one.
+        scores: as read (any orientation), cut to the sentence's length; `key`: their name, if they have one.
         padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
         named: whether the sentence or its scores have a name, and not a running number alone.
         has_other_tags: whether the column UPOS of its file has something else than parts of speech.
@@ -70,10 +69,6 @@ class Sentence:
     @property
     def weight(self) -> int:
         return self.scores.size
-
-    @property
-    def other(self) -> Array | None:
-        return self.companions.get(OTHER)
 
     @property
     def labels(self) -> Array | None:
@@ -108,23 +103,29 @@ class Sentence:
         return self.block
 
 
+def check_name(sent_id: str) -> None:
+    if not fits_a_line(sent_id):
+        raise DeptreeError("the sentence's name holds a control character", "Rename it")
+
+
 # Finds something of each sentence of a batch that is worked on at once, by `SentenceStreams` or None without a seed.
 Many = Callable[[Any, Any], Any]
 
 
+@dataclass(eq=False)
 class Chunk:
     """Items that travel together: what is asked of many is found for all of them when the first one asks.
 
-    Args:
-        tasks: the items, each with how often its name came before.
+    Attributes:
+        tasks: the items, each with how often its name came before; `seed`: of their random streams.
         prepare: what an item becomes by itself; with `row`: what it is in a chunk, at a place there; and with `batch`:
             those of some items that can be worked on at once, with their `places`; None where there are none.
-        seed: of random streams.
     """
 
-    def __init__(self, tasks: Sequence[tuple[Any, int]], prepare: Any, seed: int | None = None) -> None:
-        self.tasks, self.prepare, self._seed = tasks, prepare, seed
-        self._found: dict[Many, Any] = {}
+    tasks: Sequence[tuple[Any, int]]
+    prepare: Any
+    seed: int | None = None
+    _found: dict[Many, Any] = field(default_factory=dict)
 
     def row(self, at: int) -> Any:
         return getattr(self.prepare, "row", Row)(self, at)
@@ -142,8 +143,8 @@ class Chunk:
         if (place := self._places.get(at)) is None:
             return None
         if many not in self._found:
-            names = [(self.tasks[each][0].sent_id, self.tasks[each][1]) for each in self._places]
-            streams = None if self._seed is None else SentenceStreams(self._seed, names)  # new ones: kernels move them
+            names = [(item.sent_id, times) for item, times in map(self.tasks.__getitem__, self._places)]
+            streams = None if self.seed is None else SentenceStreams(self.seed, names)  # new ones: kernels move them
             try:
                 self._found[many] = many(self._batch, streams)
             except DeptreeError:  # of one sentence, which is told of it by itself
@@ -152,19 +153,19 @@ class Chunk:
         return None if found is None else found[place]
 
 
-class Row:
+class Row(NamedTuple):
     """An item of a chunk."""
 
-    def __init__(self, chunk: Chunk, at: int) -> None:
-        self._chunk, self._at = chunk, at
+    chunk: Chunk
+    at: int
 
     def ask(self, many: Many) -> Any:
         """What `many` finds of it; None if that must be found for it alone."""
-        return self._chunk.part(many, self._at)
+        return self.chunk.part(many, self.at)
 
     @property
     def alone(self) -> Any:
-        return self._chunk.prepare(self._chunk.tasks[self._at][0])
+        return self.chunk.prepare(self.chunk.tasks[self.at][0])
 
 
 Item = TypeVar("Item")
@@ -190,9 +191,8 @@ class Side:
         items: in their order, each of which may be the error of one that cannot be used; a mapping loads what is asked
             for by id.
         what: they are called in messages, in the plural.
-        place: the file, for messages; empty if there is no single one.
+        place: the file, for messages, if there is a single one; `ordered`: False if nobody knows the order.
         names: of an item, likeliest first; none if it has only a running number.
-        ordered: False if nobody knows the order.
         keys: the names of all arrays, if these are arrays and all names are known before they are read.
         tokens: of an item its words (`pairing.Tokens`), by which sides without ids are paired; None if it has none.
     """
@@ -227,7 +227,6 @@ class Companion:
     """A side that is paired with the leading one.
 
     Attributes:
-        side: its items.
         add: adds an item to the sentence that it belongs to; raises OutOfStep if the two do not fit together. That is
             an error of this sentence alone if their ids say that they belong together, else it ends the reading.
         shared: whether it may have items of other sentences, because one file may serve several.

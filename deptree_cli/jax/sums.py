@@ -20,11 +20,10 @@ from jax.typing import ArrayLike
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.corpus import cores
 from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import MASK, Int
 from deptree_cli.core.dtypes import Array as Numbers
-from deptree_cli.core.dtypes import Int
-from deptree_cli.core.errors import DeptreeError, did_you_mean, in_batch, name_in_batch, one_of
+from deptree_cli.core.errors import DeptreeError, did_you_mean, located, name_in_batch, one_of
 from deptree_cli.core.padded import constant_of, shift_batch
-from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 
 # How many words each sentence of a batch has; N - 1 by default.
@@ -131,7 +130,7 @@ def distribution_of(sentences: Sentences, b: int) -> TreeDistribution:
     scores: Numbers = np.asarray(sentences.log_scores)
     n = int(np.asarray(sentences.lengths).ravel()[b])
     _check_length(n, scores.shape[-1] - 1, b)
-    with in_batch(name_in_batch(b)):
+    with located(sent_id=name_in_batch(b)):
         matrix = scores.reshape(-1, *scores.shape[-2:])[b, : n + 1, : n + 1]
         return TreeDistribution(matrix, space=sentences.space, id=name_in_batch(b))
 

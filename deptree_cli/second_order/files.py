@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError, counted, located
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.read import prepared
 from deptree_cli.io.scores.arrays import Source
@@ -61,24 +60,18 @@ def read(
     source = ScoresWithParts(scores)
     found = replace(source.layout(layout(preset)), labels=None)
     trees = space_of(source.meta.trees, None, single_root=single_root, projective=True)
-    options = {"single_root": trees.single_root, "temperature": temperature}
-    prepare = partial(_sentence, source, found, fix_heads, options)
-    return prepared(ScoreFiles(source, conllu).read(found), prepare, on_error)
+    how: dict[str, Any] = {"single_root": trees.single_root, "temperature": temperature}
 
+    def sentence(record: Sentence) -> SecondOrderSentence:
+        with located(record.place, record.sent_id):
+            parts: dict[str, Any] = parts_to_head_dep(source.parts_of(record), record.scores.shape, found)
+            arcs, scale = to_head_dep(record.scores, found), found.scale or "weight"
+            distribution = SecondOrder(arcs, scale=scale, id=record.sent_id, **parts, **how)
+            if fix_heads and record.block:
+                distribution = distribution.given(record.block.heads, record.block.labels)
+        return SecondOrderSentence(record, distribution, fix_heads)
 
-def _sentence(
-    source: ScoresWithParts, layout: Layout, fix_heads: bool, options: Mapping[str, Any], record: Sentence
-) -> SecondOrderSentence:
-    """The sentence of a record; `options`: of `SecondOrder`."""
-    try:
-        parts = parts_to_head_dep(source.parts_of(record), record.scores.shape, layout)
-        arcs, given = to_head_dep(record.scores, layout), {**parts, **options}
-        distribution = SecondOrder(arcs, scale=layout.scale or "weight", id=record.sent_id, **given)
-        if fix_heads and record.block:
-            distribution = distribution.given(record.block.heads, record.block.labels)
-    except DeptreeError as error:
-        raise error.at(record.place, record.sent_id) from None
-    return SecondOrderSentence(record, distribution, fix_heads)
+    return prepared(ScoreFiles(source, conllu).read(found), sentence, on_error)
 
 
 @dataclass(frozen=True)
@@ -106,10 +99,10 @@ class ScoresWithParts(ScoreSource):
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
         """Return the scores of arcs by sentence, without those of parts."""
         with self._opened:
-            if not isinstance(self._file, Archive):
+            if not isinstance(self.file, Archive):
                 problem = "second-order scores are read from .npz files only"
                 raise DeptreeError(problem, "Save them with np.savez", place=self.place)
-            self._archive = archive = self._file
+            self._archive = archive = self.file
             parts = {key: owner for key in archive if (owner := owner_of(key))}
             for key, owner in parts.items():
                 if owner in parts or owner not in archive:

@@ -17,7 +17,7 @@ from deptree_cli.core.blocks import require_precision
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.distribution import TreeDistribution as Sentence
 from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch, one_of
+from deptree_cli.core.errors import DeptreeError, located, name_in_batch, one_of
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.padded import constant_of
@@ -362,7 +362,7 @@ class TreeDistribution(Distribution):
         """The distribution of each sentence, or a DeptreeError that names the first that has none."""
         scores, found = self._flat_scores.detach().to("cpu", torch.float64).numpy(), []
         for b, n in enumerate(self._flat_lengths.tolist()):
-            with in_batch(name_in_batch(b)):
+            with located(sent_id=name_in_batch(b)):
                 found.append(Sentence(scores[b, : n + 1, : n + 1], space=self.space, id=name_in_batch(b)))
         return found
 

@@ -22,9 +22,8 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.counts import how_many
-from deptree_cli.core.dtypes import Float
+from deptree_cli.core.dtypes import MASK, Float
 from deptree_cli.core.errors import DeptreeError, name_in_batch, one_of
-from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.torch.distribution import (
     NO_TREE,

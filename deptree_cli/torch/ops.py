@@ -15,11 +15,10 @@ from torch.nn import Parameter
 
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import require_precision
-from deptree_cli.core.dtypes import Array
+from deptree_cli.core.dtypes import MASK, Array
 from deptree_cli.core.errors import DeptreeError, name_in_batch
 from deptree_cli.core.factorisation import Rules
 from deptree_cli.core.padded import shift_batch
-from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, Short, SpaceLike, TreeSpace, tree_space
 
 # Trees as tensors: heads and one-hot arcs, which words there are, and which heads make a tree.

@@ -11,7 +11,7 @@ import pytest
 from deptree_cli import read
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.io.scores.companions import read_labels
+from deptree_cli.io.scores.reading import read_labels
 from tests.sample import DATA, SCORES
 
 LABELS = ("--labels", DATA / "labels.json")

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.io.scores.records import read
+from deptree_cli.io.scores.reading import read
 from tests.every_command import COMMANDS, command
 from tests.sample import DATA, LABELS, SCORES, SENTENCES
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.files import PairLayout, PairSource, with_links
+from deptree_cli.commands.expect import features_of
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.read import sentences
-from deptree_cli.io.scores.companions import features_of
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Side
@@ -122,7 +122,7 @@ def gold(leaders: Items, items: Items) -> str:
 
 def other(leaders: Items, items: Items, kind: str = "jsonl") -> str:
     found = beside(leaders, other=ScoreSource(scores(f"o.{kind}", items)))
-    return seen(found, lambda each: each.other[0, 1])
+    return seen(found, lambda each: each.companions["other"][0, 1])
 
 
 def label_scores(leaders: Items, items: Items, kind: str = "jsonl") -> str:

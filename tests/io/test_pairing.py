@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from io import BytesIO
 from itertools import accumulate
 
@@ -12,8 +13,8 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, known_tokens, nearest, tokens_in, words_of
-from deptree_cli.io.read import beside, read, sentence_of
-from deptree_cli.io.sentence import Sentence, Side
+from deptree_cli.io.read import add_gold, blocks_side, read, sentence_of
+from deptree_cli.io.sentence import Companion, Sentence, Side
 from deptree_cli.io.trees.sets import TreeSet
 from tests.retokenised import cut
 from tests.tree_files import word
@@ -91,10 +92,9 @@ def paired(ours: str, theirs: str) -> list[str]:
         return read_blocks_or_errors(BytesIO(rows.encode()), place)
 
     lead = Side(map(sentence_of, blocks(ours, "a"), range(1, 99)), "sentences", "a", tokens=words_of)
-    companion = beside(blocks(theirs, "b"), "b")
-    side = Side(companion.side.items, "sentences", "b", companion.side.names, tokens=known_tokens)
+    side = replace(blocks_side(blocks(theirs, "b"), "b"), tokens=known_tokens)
     found = []
-    for each in read(lead, [type(companion)(side, companion.add)]):
+    for each in read(lead, [Companion(side, add_gold)]):
         if isinstance(each, Sentence):
             assert each.sentence.raw == each.gold.raw
             found.append(each.sentence.column("form")[0])

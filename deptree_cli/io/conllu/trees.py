@@ -237,21 +237,20 @@ class AsTrees:
 
 @dataclass(frozen=True, eq=False)
 class TreesOfMany:
-    """K trees of each of some sentences, as of `Trees`; their lines of JSON are made at once.
+    """K trees of each of some sentences (a `Sentence` each), as of `Trees`; their lines of JSON are made at once.
 
     `make_notes` makes the notes on trees, with a value for each tree of all sentences; `make_misc` the probabilities of
     words, one after another.
     """
 
-    sent_ids: Sequence[str]
-    blocks: Sequence[Block | None]
+    sentences: Sequence[Any]
     heads: RaggedTrees
     make_notes: Callable[[], Sequence[Note]]
     ranked: bool = True
     make_misc: Callable[[], Mapping[str, Float]] = dict
 
     def each(self) -> list[AsTrees]:
-        return [TreesOfOne(self, number) for number in range(len(self.sent_ids))]
+        return [TreesOfOne(self, number) for number in range(len(self.sentences))]
 
     @cached_property
     def trees(self) -> list[Trees]:
@@ -259,16 +258,18 @@ class TreesOfMany:
 
         size, found, start = self.heads.size, list[Trees](), 0
         notes, entries = self.make_notes(), entries_of(self.make_misc())
-        for at, (sent_id, block, heads) in enumerate(zip(self.sent_ids, self.blocks, self.heads, strict=True)):
+        for at, (sentence, heads) in enumerate(zip(self.sentences, self.heads, strict=True)):
             part, words = slice(at * size, (at + 1) * size), slice(start, start := start + heads.size)
             own = [Note(field, key, values[part], template) for field, key, values, template in notes]
-            found.append(Trees(sent_id, block, heads, own, ranked=self.ranked, entries=entries[words]))
+            found.append(
+                Trees(sentence.sent_id, sentence.block, heads, own, ranked=self.ranked, entries=entries[words])
+            )
         return found
 
     @cached_property
     def lines(self) -> list[bytes]:
-        size, number = self.heads.size, len(self.sent_ids)
-        sent_ids = chain.from_iterable(repeat(quoted(sent_id), size) for sent_id in self.sent_ids)
+        size, number = self.heads.size, len(self.sentences)
+        sent_ids = chain.from_iterable(repeat(quoted(each.sent_id), size) for each in self.sentences)
         ranks = list(range(1, size + 1)) * number if self.ranked else None
         lines = json_lines(sent_ids, ranks, self.heads.heads, self.heads.lengths.repeat(size), self.make_notes(), {})
         return [b"".join(chain.from_iterable(islice(lines, size))) for _ in range(number)]
@@ -287,4 +288,4 @@ class TreesOfOne(AsTrees):
 
     def arrays(self) -> list[tuple[str, Integers, str]]:
         heads = self.of.heads.of(self.number)
-        return [(self.of.sent_ids[self.number], smallest(heads if self.of.ranked else heads[0]), "")]
+        return [(self.of.sentences[self.number].sent_id, smallest(heads if self.of.ranked else heads[0]), "")]

@@ -73,7 +73,7 @@ def _open_scores(container: Container, path: str | None, page: Page) -> Iterator
         remedy = "Choose another container, or give the sentences with --conllu FILE"
         raise DeptreeError(problem, remedy, place=path or "")
     bare = container.keeps_meta(True)  # then the user left out the header, and so knows that it is not there
-    needed = meta.space_to_read() + ([] if page.about is LAYOUT_ASKED or bare else meta.layout_to_read())
+    needed = meta.options_to_read(layout=not (page.about is LAYOUT_ASKED or bare))
     if needed and not container.keeps_meta(header):
         what = container.suffixes[0] + " without its header" * bare
         problem = f"a {what} cannot store that these scores are read with {' '.join(needed)}"

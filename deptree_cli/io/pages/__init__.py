@@ -114,12 +114,12 @@ def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage]:
     found: dict[int, OnPage] = {}
     trees, best = batch.trees, batch.trees.argmax()
     log_z, marginals = trees.sums  # first: what follows asks for log Z again
-    masses = np.ones(len(batch.records)) if batch.space.projective else np.exp(log_projective_masses(trees))
+    masses = np.ones(len(batch.records)) if batch.trees.space.projective else np.exp(log_projective_masses(trees))
     for some in alike(trees.lengths):
         rows, records = some.rows, [batch.records[row] for row in some.rows]
         arrays = some.of_words(best.heads), some.of_arcs(trees.log_scores), some.of_arcs(marginals)
         log_probs = partial(trees.log_probs, rows, log_z=log_z)
-        pages = _on_page(batch.space, records, has_gold, *arrays, trees.entropies[rows], log_probs, masses[rows])
+        pages = _on_page(batch.trees.space, records, has_gold, *arrays, trees.entropies[rows], log_probs, masses[rows])
         found |= zip(rows.tolist(), pages, strict=True)
     return [found[row] for row in range(len(batch.records))]
 

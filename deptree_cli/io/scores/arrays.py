@@ -65,11 +65,9 @@ def numeric(dtype: np.dtype[Any]) -> bool:
 
 MAGIC = b"\x93NUMPY"
 
-# In one array: no sentence has more (11,000 words, or 1,000 with 128 labels), but a few compressed bytes may.
-MOST_SCORES = 1 << 27
-
-# In one list; a few compressed bytes may become more than memory holds.
-MOST_LISTED = 1 << 24
+# Numbers in one array (no sentence has more: 11,000 words, or 1,000 with 128 labels), and in one list; for a few
+# compressed bytes may become more than memory holds.
+MOST_SCORES, MOST_LISTED = 1 << 27, 1 << 24
 
 _CHUNK = 1 << 20
 _LONGEST_HEADER = 10_000  # NumPy's own limit
@@ -155,8 +153,7 @@ def too_large(shape: Sequence[int], place: str) -> DeptreeError:
 
 
 def read_array(stream: BinaryIO, place: str) -> Array:
-    header = read_header(stream, place)
-    if header is None:
+    if (header := read_header(stream, place)) is None:
         raise DeptreeError("the entry is empty", "Write the file again", place=place)
     array = read_data(stream, header, place)
     if stream.read(1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from deptree_cli.kernels.packed import DIAGONAL, FIRST, LAST, lay_out
 
 if TYPE_CHECKING:
     from deptree_cli.core.spaces import TreeSpace
-    from deptree_cli.io.conllu.blocks import Block
 
 # Longer sentences take no less time in a batch than alone, and more memory: it has a copy of their scores.
 LONGEST = 300
@@ -48,11 +46,6 @@ class RaggedLayout:
     def only(self, chosen: Bool) -> RaggedLayout:
         return RaggedLayout(self.shapes[chosen], self.dep_head[chosen], self.root, self.lengths[chosen])
 
-    @cached_property
-    def is_square(self) -> list[bool]:
-        found: list[bool] = (self.shapes[:, 0] == self.shapes[:, 1]).tolist()
-        return found
-
     def fields(self) -> list[dict[str, str]]:
         """The `layout_fields` of each."""
         root = next(name for name, number in ROOTS.items() if number == self.root)
@@ -67,11 +60,9 @@ class RaggedLayout:
     def from_head_dep(self, found: Float) -> list[Float]:
         """The inverse, for numbers of arcs; other cells are 0."""
         values = np.zeros(int(self.shapes.prod(axis=1).sum()))
-        starts = self._lay_out(found, values, True).tolist()
-        return [
-            values[start : start + rows * columns].reshape(rows, columns)
-            for start, (rows, columns) in zip(starts, self.shapes.tolist(), strict=True)
-        ]
+        starts = self._lay_out(found, values, True)
+        each = np.split(values, starts[1:])
+        return [one.reshape(shape) for one, shape in zip(each, self.shapes.tolist(), strict=True)]
 
     def _lay_out(self, given: Float, found: Float, back: bool) -> Int:
         """Where each matrix as read begins; with `back` from where each begins that is ``[head, dependent]``."""
@@ -88,26 +79,27 @@ class ScoredBatch:
     records: list[Sentence]
     layout: RaggedLayout
     trees: TreeBatch
-    space: TreeSpace
-
-    @property
-    def sent_ids(self) -> list[str]:
-        return [record.sent_id for record in self.records]
-
-    @property
-    def blocks(self) -> list[Block | None]:
-        return [record.block for record in self.records]
-
-    def as_read(self, found: Float) -> list[Float]:
-        return self.layout.from_head_dep(found)
 
 
 def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temperature: float) -> ScoredBatch | None:
     """Return the records that can be worked on together; None where there are none."""
-    fitting = [place for place, record in enumerate(records) if _fits(record, layout)]
-    if not fitting or space.swept is None:
+    places = [place for place, record in enumerate(records) if _fits(record, layout)]
+    if not places or space.swept is None:
         return None
-    return ReadAlike.of([records[place] for place in fitting]).batch(layout, space, temperature, fitting)
+    scores = [records[place].scores for place in places]
+    values = np.concatenate([each.ravel() for each in scores], dtype=np.float64, casting="unsafe")
+    ragged = RaggedLayout.of(np.array([each.shape for each in scores]), layout)
+    found = ragged.to_head_dep(values, layout.forbidden)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if layout.scale != "log":
+            np.log(found, out=found)
+        np.divide(found, temperature, out=found)
+    plain, log_scores = only_plain(found, ragged.lengths)
+    if not plain.any():
+        return None
+    places, ragged = list(compress(places, plain)), ragged.only(plain)
+    trees = TreeBatch(log_scores, ragged.lengths, space, side_by_side=False)
+    return ScoredBatch(places, [records[place] for place in places], ragged, trees)
 
 
 def _fits(record: Sentence, layout: Layout) -> bool:
@@ -116,32 +108,3 @@ def _fits(record: Sentence, layout: Layout) -> bool:
     if min(rows, columns) > LONGEST or record.labels is not None or not numeric(record.scores.dtype):
         return False
     return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")
-
-
-@dataclass(frozen=True, eq=False)
-class ReadAlike:
-    """Records whose scores can be read under one layout: their values one after another, and (B, 2) the shapes."""
-
-    records: list[Sentence]
-    values: Float
-    shapes: Int
-
-    @classmethod
-    def of(cls, records: list[Sentence]) -> ReadAlike:
-        values = np.concatenate([record.scores.ravel() for record in records], dtype=np.float64, casting="unsafe")
-        return cls(records, values, np.array([record.scores.shape for record in records]))
-
-    def batch(self, layout: Layout, space: TreeSpace, temperature: float, places: Sequence[int]) -> ScoredBatch | None:
-        """Those of them that can be worked on together, with the `places` of these; None where there are none."""
-        ragged = RaggedLayout.of(self.shapes, layout)
-        found = ragged.to_head_dep(self.values, layout.forbidden)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if layout.scale != "log":
-                np.log(found, out=found)
-            np.divide(found, temperature, out=found)
-        plain, log_scores = only_plain(found, ragged.lengths)
-        if not plain.any():
-            return None
-        ragged, records = ragged.only(plain), list(compress(self.records, plain))
-        trees = TreeBatch(log_scores, ragged.lengths, space, side_by_side=False)
-        return ScoredBatch(list(compress(places, plain)), records, ragged, trees, space)

@@ -1,8 +1,8 @@
-"""Score files, each opened once when something of it is first asked for, and what stands beside them, as sentences."""
+"""Score files, each opened once when something of it is first asked for, as sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,75 +11,65 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
-from deptree_cli.core.scores import MASK
+from deptree_cli.core.dtypes import MASK, Array, Float
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, located
 from deptree_cli.io.files.streams import STDIN, place_of, share_read
 from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source, read_lengths, with_lengths
 from deptree_cli.io.scores.containers import ScoreFile, open_scores
-from deptree_cli.io.scores.layout import Layout, cut, text_of, to_head_dep, words_in
+from deptree_cli.io.scores.layout import Layout, at_length, cut, text_of, to_head_dep
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.sentence import LABELS, OTHER, Companion, Sentence, Side, Warn, in_order, unheard
+from deptree_cli.io.sentence import (
+    IN_ORDER,
+    LABELS,
+    OTHER,
+    Companion,
+    Sentence,
+    Side,
+    Warn,
+    check_name,
+    in_order,
+    unheard,
+)
 
 
 class ScoreSource:
-    """The scores in a file; `-` is standard input.
-
-    `place` is what messages call it. The `count` of matrices is known in a container with names, from `read` on.
-    """
+    """The scores in a file, `place` in messages; their `count` is known from `read` on, in a container with names."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self.place = place_of(path)
+        self.path, self.place = path, place_of(path)
         self.count: int | None = None
         self._opened = ExitStack()
 
     @cached_property
-    def _file(self) -> ScoreFile:
+    def file(self) -> ScoreFile:
         return self._opened.enter_context(open_scores(self.path))
 
     @property
     def meta(self) -> Meta:
-        return self._file.meta
-
-    @property
-    def keys(self) -> Collection[str]:
-        return self._file if isinstance(self._file, Mapping) else ()
-
-    def layout(self, asked: Layout) -> Layout:
-        meta = self.meta
-        try:
-            return meta.read_with(asked)
-        except DeptreeError as error:
-            raise error.at(self.place) from None
-
-    def check_no_results(self) -> None:
-        """Raise if the file says that it holds results, with the file's name."""
-        try:
-            self.meta.check_no_results()
-        except DeptreeError as error:
-            raise error.at(self.place) from None
+        return self.file.meta
 
     @property
     def has_words(self) -> bool:
-        return getattr(self._file, "words", False)
+        return getattr(self.file, "words", False)
+
+    def layout(self, asked: Layout) -> Layout:
+        meta = self.meta  # errors of opening say themselves where they are
+        with located(self.place):
+            return meta.read_with(asked)
 
     @contextmanager
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
-        """The matrices, once: a mapping for a container with names, else an iterator.
-
-        Args:
-            layout: how they are laid out.
-            lengths: a file with the lengths of a padded batch.
-        """
-        scores = self._file
+        """The matrices, once: a mapping for a container with names, else an iterator; `lengths`: a file of these."""
+        scores = self.file
         with self._opened:
             source = scores.read(ReadSpec(layout.dimensions, layout.forbidden))
             self.count = len(source) if isinstance(source, Mapping) else None
             yield source if lengths is None else with_lengths(source, read_lengths(lengths), self.place)
 
 
-SAME = "Check that both files hold the same sentences in the same order"
+def side_of(source: Iterable[Any], scores: ScoreSource) -> Side:
+    keys: Any = next((each for each in (source, scores.file) if isinstance(each, Mapping)), ())
+    return Side(source, "matrices", scores.place, ordered=scores.meta.ordered, keys=keys)
 
 
 def sentences_of(source: Source, layout: Layout, first: int = 1) -> Iterator[Sentence | DeptreeError]:
@@ -96,9 +86,9 @@ def sentences_of(source: Source, layout: Layout, first: int = 1) -> Iterator[Sen
 def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
     """A sentence of which there are scores, and maybe the words beside them."""
     sent_id, block = raw.key or str(number), None
-    try:
+    with located(raw.place, sent_id):
         check_name(sent_id)
-        scores, n = _at_length(raw, layout)
+        scores, n = at_length(raw, layout)
         if raw.padded or raw.length is not None:
             check_not_padding(scores, layout, raw.length is not None)
         if raw.forms and len(raw.forms) != n:
@@ -108,54 +98,36 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
             from deptree_cli.io.conllu.blocks import block_of  # few scores come with words
 
             block = block_of(sent_id, raw.forms)
-    except DeptreeError as error:
-        raise error.at(raw.place, sent_id) from None
     return Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
-
-
-def check_name(sent_id: str) -> None:
-    if not fits_a_line(sent_id):
-        raise DeptreeError("the sentence's name holds a control character", "Rename it")
-
-
-def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
-    scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
-    return scores, words_in(scores.shape, layout)
 
 
 def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str = "the scores have") -> Array:
     """Scores that belong to a sentence, at its length; OutOfStep if they have another one."""
-    try:
+    with located(raw.place, sentence.sent_id):
         check_name(sentence.sent_id)
-        scores, n = _at_length(raw, layout)
+        scores, n = at_length(raw, layout)
         if n == sentence.n:
             return scores
         if raw.padded and sentence.n < n:
             return cut(scores, sentence.n, layout)
         at, block = sentence.place, sentence.block
         words = f"the CoNLL-U sentence has {block.n} ({block.place})" if block else f"those at {at} have {sentence.n}"
-        raise OutOfStep(f"{what} {counted(n, 'word')}, {words}", f"{SAME}, with the same tokens")
-    except DeptreeError as error:
-        raise error.at(raw.place, sentence.sent_id) from None
+        raise OutOfStep(f"{what} {counted(n, 'word')}, {words}", f"{IN_ORDER}, with the same tokens")
 
 
-def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
+def _add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
     if not sentence.named and raw.key:
         sentence.sent_id, sentence.named = raw.key, True
     sentence.scores = fitted(raw, sentence, layout)
     sentence.place, sentence.key = raw.place, raw.key
 
 
-def add_other(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    scores = sentence.companions[OTHER] = fitted(raw, sentence, layout)
-    if scores.shape != sentence.scores.shape:
+def _add_beside(role: str, layout: Layout, sentence: Sentence, raw: RawScores) -> None:
+    what = "the scores of labels have" if role == LABELS else "the scores have"
+    scores = sentence.companions[role] = fitted(raw, sentence, layout, what)
+    if role == OTHER and scores.shape != sentence.scores.shape:
         problem = f"the scores have shape {scores.shape}, those at {sentence.place} {sentence.scores.shape}"
-        raise OutOfStep(problem, SAME, place=raw.place, sent_id=sentence.sent_id)
-
-
-def add_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    """Add the scores of its labels, (n, n+1, L) or alike."""
-    sentence.companions[LABELS] = fitted(raw, sentence, layout, "the scores of labels have")
+        raise OutOfStep(problem, IN_ORDER, place=raw.place, sent_id=sentence.sent_id)
 
 
 def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -> None:
@@ -179,10 +151,9 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     if np.unique(_possible(matrix[:, 1:][~np.eye(n + 1, dtype=bool)[:, 1:]], layout)).size == 1:
         return
     problem = f"the scores of the last of {counted(n, 'word')} are all alike, as those of padding are"
+    remedy = "Give the numbers of words with --lengths FILE, or the sentences with --conllu FILE"
     if has_length:
         remedy = "Do the lengths count ROOT? They must not. If they do not, give the sentences with --conllu FILE"
-    else:
-        remedy = "Give the numbers of words with --lengths FILE, or the sentences with --conllu FILE"
     raise DeptreeError(problem, remedy)
 
 
@@ -201,46 +172,43 @@ _ASSUMED = {"scale": "as weights", "orient": "heads in rows", "root": "ROOT firs
 
 PROBABILITIES = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
 
-# From here on the sum of a word's weights is not that of probabilities.
-FAR = 0.1
-
-# Weights are exponentials of logits, which differ by more than logits do.
-SPREAD = 100.0
+# From FAR on the sum of a word's weights is not that of probabilities. And weights are exponentials of logits, which
+# differ by more than logits do: by SPREAD.
+FAR, SPREAD = 0.1, 100.0
 
 
-class Assumptions:
-    """The line about the sentences of a file that are read so."""
+def assumptions(scores: ScoreSource, layout: Layout, warn: Warn) -> Callable[[Array], None]:
+    """What tells, once, how matrices of a file are read so; the first decides what the numbers look like."""
+    told = set[bool]()
 
-    def __init__(self, meta: Meta, layout: Layout) -> None:
-        self._meta, self._layout = meta, layout
-        self._lines: dict[bool, str] = {}
+    def tell(matrix: Array) -> None:
+        square = layout.is_square(matrix.shape)
+        if square in told:
+            return
+        told.add(square)
+        said = {name: words for name, words in _ASSUMED.items() if name in layout.assumed(square)}
+        if "scale" in said and _look_like_logits(matrix, layout):
+            said["scale"] += " (they look like logits: if so, pass --from log)"
+        given = f"only --from {known}" if (known := text_of(layout)) else "no --from"
+        line = f"{given} given: reading {', '.join(said.values())}; `deptree inspect` shows more" if said else ""
+        line = PROBABILITIES if scores.meta.are_probabilities else line
+        warn(line, line)
 
-    def line(self, scores: Array) -> str:
-        """Return it, empty if nothing is assumed; the first matrix decides what the numbers look like."""
-        layout, square = self._layout, self._layout.is_square(scores.shape)
-        if square not in self._lines:
-            said = {name: words for name, words in _ASSUMED.items() if name in layout.assumed(square)}
-            if "scale" in said and look_like_logits(scores, layout):
-                said["scale"] += " (they look like logits: if so, pass --from log)"
-            given = f"only --from {known}" if (known := text_of(layout)) else "no --from"
-            line = f"{given} given: reading {', '.join(said.values())}; `deptree inspect` shows more" if said else ""
-            self._lines[square] = PROBABILITIES if self._meta.are_probabilities else line
-        return self._lines[square]
+    return tell
 
 
 def with_assumptions(
     records: Iterable[Sentence | DeptreeError], scores: ScoreSource, layout: Layout, warn: Warn
 ) -> Iterator[Sentence | DeptreeError]:
     """The sentences of these scores, as they are; what is assumed of them is told."""
-    assumptions = Assumptions(scores.meta, layout)
+    tell = assumptions(scores, layout, warn)
     for record in records:
         if isinstance(record, Sentence):
-            line = assumptions.line(record.scores)
-            warn(line, line)
+            tell(record.scores)
         yield record
 
 
-def look_like_logits(scores: Array, layout: Layout) -> bool:
+def _look_like_logits(scores: Array, layout: Layout) -> bool:
     """Whether weights would be odd ones: sums over heads far from 1 for most words, and numbers close together."""
     try:
         matrix = to_head_dep(scores, layout)
@@ -273,8 +241,7 @@ class ScoreFiles:
     @property
     def paths(self) -> list[str]:
         """The paths of all that there is, but for the second score file."""
-        found = (self.source.path, self.conllu, self.lengths, self.label_scores, self.gold)
-        return [path for path in found if path is not None]
+        return [*filter(None, (self.source.path, self.conllu, self.lengths, self.label_scores, self.gold))]
 
     def read(
         self, layout: Layout, first: int = 1, warn: Warn = unheard, lead: Side | None = None
@@ -286,56 +253,47 @@ class ScoreFiles:
             raise DeptreeError("two score files need the lengths twice", "Give --lengths as a file")
         with ExitStack() as opened:
             source = opened.enter_context(self.source.read(layout, self.lengths))
-            if not (self.conllu or lead or self.other or self.label_scores or self.gold):
-                yield from with_assumptions(sentences_of(source, layout, first), self.source, layout, warn)
-                return
-            from deptree_cli.io.read import read, sentences, trees_in  # scores alone need no pairing
+            if self.conllu or lead or self.other or self.label_scores or self.gold:
+                found = self._paired(source, layout, first, warn, lead, opened)
+            else:
+                found = sentences_of(source, layout, first)
+            yield from with_assumptions(found, self.source, layout, warn)
 
-            if self.conllu is not None:
-                lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
-            scores, companions = side_of(source, self.source), list[Companion]()
-            if lead is not None:
-                companions.append(Companion(scores, partial(add_scores, layout), shared=True))
-            if self.other is not None:
-                other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
-                # an archive that serves several files of sentences has those of the others too
-                companions.append(Companion(other, partial(add_other, layout), shared=self.conllu is not None))
-            if self.label_scores is not None:
-                labels = ScoreSource(self.label_scores)
-                labels.check_no_results()
-                side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
-                companions.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
-            companions += [trees_in([self.gold])] if self.gold else []
-            lead = lead or replace(scores, items=sentences_of(source, layout, first))
-            yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
+    def _paired(
+        self, source: Source, layout: Layout, first: int, warn: Warn, lead: Side | None, opened: ExitStack
+    ) -> Iterator[Sentence | DeptreeError]:
+        from deptree_cli.io.read import read, sentences, trees_in  # scores alone need no pairing
+
+        if self.conllu is not None:
+            lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
+        scores, companions = side_of(source, self.source), list[Companion]()
+        if lead is not None:
+            companions.append(Companion(scores, partial(_add_scores, layout), shared=True))
+        if self.other is not None:
+            other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
+            # an archive that serves several files of sentences has those of the others too
+            companions.append(Companion(other, partial(_add_beside, OTHER, layout), shared=self.conllu is not None))
+        if self.label_scores is not None:
+            labels = ScoreSource(self.label_scores)
+            with located(labels.place):
+                labels.meta.check_no_results()
+            side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
+            companions.append(Companion(side, partial(_add_beside, LABELS, layout.labelled), shared=True))
+        companions += [trees_in(self.gold)] if self.gold else []
+        return read(lead or replace(scores, items=sentences_of(source, layout, first)), companions, warn)
 
     @property
-    def share(self) -> float | None:
-        """How much has been read by now, from 0 to 1, if the bytes tell: those of the sentences, if there are any."""
-        return share_read(self.conllu or self.source.path)
-
-    @property
-    def size(self) -> int | None:
-        """The number of bytes of what `share` is of."""
-        with suppress(OSError, ValueError):
-            return Path(self.conllu or self.source.path).stat().st_size
-        return None
-
-
-def side_of(source: Iterable[Any], scores: ScoreSource) -> Side:
-    keys = source if isinstance(source, Mapping) else scores.keys
-    return Side(source, "matrices", scores.place, ordered=scores.meta.ordered, keys=keys)
+    def leading(self) -> str:
+        """The path of the file whose bytes tell how much has been read."""
+        return self.conllu or self.source.path
 
 
 class ScoreStream:
     """The sentences of several score files, one file after another; it knows how far it has come."""
 
     def __init__(self, files: Sequence[ScoreFiles], layout: Layout, warn: Warn = unheard) -> None:
-        self._files = files
-        self._layout, self._warn = layout, warn
-        self._current = 0
-        self._before = 0
-        self._read = 0
+        self._files, self._layout, self._warn = files, layout, warn
+        self._current = self._before = self._read = 0
 
     def __iter__(self) -> Iterator[Sentence | DeptreeError]:
         for number, files in enumerate(self._files):
@@ -346,19 +304,18 @@ class ScoreStream:
 
     def total(self) -> int | None:
         """The number of sentences, where the scores alone are read and their container says how many it has."""
-        one = len(self._files) == 1 and not self._files[0].conllu
-        return self._files[0].source.count if one else None
+        first, *others = self._files
+        return None if others or first.conllu else first.source.count
 
     def share(self) -> float | None:
         """How much of all files has been read, by their sizes; None where that is not known."""
         here = self._files[self._current]
-        within = here.share
+        within = share_read(here.leading)
         if not here.conllu and here.source.count:
             within = (self._read - self._before) / here.source.count
         if len(self._files) == 1 or within is None:
             return within
-        sizes = [each.size for each in self._files]
-        known = [size for size in sizes if size is not None]
-        if len(known) < len(sizes) or not sum(known):
-            return None
-        return (sum(known[: self._current]) + within * known[self._current]) / sum(known)
+        with suppress(OSError, ValueError, ZeroDivisionError):
+            sizes = [Path(each.leading).stat().st_size for each in self._files]
+            return (sum(sizes[: self._current]) + within * sizes[self._current]) / sum(sizes)
+        return None

@@ -7,6 +7,7 @@ axis of labels may stand behind the two, or in front of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,14 +16,13 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, did_you_mean
 from deptree_cli.core.register import Register
-from deptree_cli.io.scores.arrays import numeric
+from deptree_cli.io.scores.arrays import RawScores, numeric
 
 # The answers to each question; the first is assumed where nobody gives one.
-CHOICES = {
-    "orient": ("head-dep", "dep-head"),
-    "root": ("first", "last", "diagonal"),
-    "scale": ("weight", "log"),
-}
+CHOICES = {"orient": ("head-dep", "dep-head"), "root": ("first", "last", "diagonal"), "scale": ("weight", "log")}
+
+# What each answer answers.
+QUESTIONS = {answer: name for name, answers in CHOICES.items() for answer in answers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,10 @@ class Layout:
         names = (*CHOICES, "name", "labels", "rectangle")
         return replace(self, **{name: said for name in names if (said := getattr(over, name))})
 
-    def check_agrees(self, over: Layout) -> None:
-        """Raise if this layout, which a file says of itself, and what somebody else says contradict each other."""
-        for name in CHOICES:
-            one, two = getattr(self, name), getattr(over, name)
-            if one and two and one != two:
-                remedy = "Remove it: the layout that the file names is used"
-                raise DeptreeError(f"the file says {one}, but {two} was asked for", remedy)
+    def contradictions(self, other: Layout) -> Iterator[tuple[str, str]]:
+        """The answers of both to the same questions, where they differ."""
+        both = ((getattr(self, name), getattr(other, name)) for name in CHOICES)
+        return ((one, two) for one, two in both if one and two and one != two)
 
     @property
     def complete(self) -> Layout:
@@ -67,6 +64,14 @@ class Layout:
     @property
     def labelled(self) -> Layout:
         return replace(self, labels=self.labels or "last")
+
+    def of_arcs(self, labels: bool, label_scores: bool) -> Layout:
+        """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
+        if label_scores and not labels:
+            raise DeptreeError("--label-scores needs the names of the labels", "Add --labels FILE")
+        if self.labels and not labels:
+            raise DeptreeError(f"--from {self.name} has an axis of labels", "Name them with --labels FILE")
+        return replace(self, labels=None) if label_scores else self.labelled if labels else self
 
     @property
     def reading(self) -> tuple[str | None, ...]:
@@ -84,8 +89,7 @@ class Layout:
         return rows == columns
 
     def shape(self, n: int, labels: tuple[int, ...] = ()) -> tuple[int, ...]:
-        size = n if self.root == "diagonal" else n + 1
-        arcs = (size, size)
+        arcs = (n, n) if self.root == "diagonal" else (n + 1, n + 1)
         if self.rectangle and self.root != "diagonal":
             arcs = (n, n + 1) if self.orient == "dep-head" else (n + 1, n)
         return (*labels, *arcs) if self.labels == "first" else (*arcs, *labels)
@@ -96,26 +100,24 @@ class Layout:
 
 
 def words_in(shape: tuple[int, ...], layout: Layout) -> int:
-    if len(shape) != layout.dimensions and len(shape) == 2:
-        problem = f"the scores have shape {shape}: no axis of labels"
-        raise DeptreeError(problem, "Give the scores of labels with --label-scores FILE, or leave out --labels")
-    if len(shape) != layout.dimensions and len(shape) == 3:
-        problem = f"the scores have shape {shape}: is one of the axes labels?"
-        remedy = "Name them with --labels FILE (their axis is the last), or give one matrix per sentence"
-        raise DeptreeError(problem, remedy)
     rows, columns = layout.arcs(shape) if len(shape) == layout.dimensions else (0, 2)
+    n = min(rows, columns) - (rows == columns and layout.root != "diagonal")
+    if abs(rows - columns) <= 1 <= n and (layout.root != "diagonal" or rows == columns):
+        return n
+    found = f"the scores have shape {shape}"
+    if len(shape) == 2 < layout.dimensions:
+        remedy = "Give the scores of labels with --label-scores FILE, or leave out --labels"
+        raise DeptreeError(f"{found}: no axis of labels", remedy)
+    if len(shape) == 3 > layout.dimensions:
+        remedy = "Name them with --labels FILE (their axis is the last), or give one matrix per sentence"
+        raise DeptreeError(f"{found}: is one of the axes labels?", remedy)
     if abs(rows - columns) > 1:
-        problem = f"the scores have shape {shape}, which is not that of a sentence"
         remedy = "Give one matrix per sentence: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with --from diagonal"
-        raise DeptreeError(problem, remedy)
+        raise DeptreeError(f"{found}, which is not that of a sentence", remedy)
     if layout.root == "diagonal" and rows != columns:
         problem = f"with ROOT on the diagonal the matrix must be (n, n), but it has shape {shape}"
         raise DeptreeError(problem, "A rectangle has a row or column for ROOT: say first or last in --from")
-    n = min(rows, columns) - (rows == columns and layout.root != "diagonal")
-    if n < 1:
-        problem = f"the scores have shape {shape}: a sentence without words"
-        raise DeptreeError(problem, "Leave it out or give at least one word besides ROOT")
-    return n
+    raise DeptreeError(f"{found}: a sentence without words", "Leave it out or give at least one word besides ROOT")
 
 
 def orientation(rows: int, columns: int, layout: Layout) -> str:
@@ -150,9 +152,7 @@ def to_head_dep(array: ArrayLike, layout: Layout) -> Float:
         scores = scores.astype(np.float64)
     matrix = np.full((n + 1, n + 1, *scores.shape[2:]), layout.forbidden)
     if layout.root == "diagonal":
-        own = np.arange(n)
-        matrix[1:, 1:] = scores
-        matrix[0, 1:] = scores[own, own]
+        matrix[1:, 1:], matrix[0, 1:] = scores, scores[np.arange(n), np.arange(n)]
     else:
         matrix[:, n + 1 - scores.shape[1] :] = _root_moved(scores, 1) if layout.root == "last" else scores
     return _blanked(matrix, layout.forbidden)
@@ -182,8 +182,7 @@ def layout_fields(layout: Layout, shape: tuple[int, ...]) -> dict[str, str]:
 
 def _root_moved(scores: Array, step: int) -> Array:
     """ROOT from the last place to the first (step 1) or back (-1), among the dependents too if it is one of them."""
-    square = scores.shape[0] == scores.shape[1]
-    return np.roll(scores, step, axis=(0, 1) if square else 0)
+    return np.roll(scores, step, axis=(0, 1) if scores.shape[0] == scores.shape[1] else 0)
 
 
 def _blanked(matrix: Float, value: float) -> Float:
@@ -208,28 +207,26 @@ def cut(scores: Array, n: int, layout: Layout) -> Array:
     return scores[:, *kept] if layout.labels == "first" else scores[kept]
 
 
+def at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
+    """The scores, cut where a file of lengths says so, and how many words they are of."""
+    scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
+    return scores, words_in(scores.shape, layout)
+
+
+_KNOWN = {
+    ("supar", "diaparser", "hanlp"): Layout("dep-head", "first", "log"),
+    ("supar-probs",): Layout("dep-head", "first", "weight", rectangle=True),
+    ("stanza", "trankit"): Layout("dep-head", "first", "log"),
+    ("udpipe2", "natasha"): Layout("dep-head", "first", "log", rectangle=True),
+    ("allennlp",): Layout("head-dep", "first", "weight", labels="first"),
+    ("spacy",): Layout("dep-head", "diagonal", "log"),
+    ("torch-struct",): Layout("head-dep", "diagonal", "log"),
+    ("synjax",): Layout("head-dep", "first", "log"),
+    ("treesample",): Layout("head-dep", "first", "weight"),
+}
 PRESETS: Register[Layout] = Register(
-    "layout",
-    (
-        replace(known, name=name)
-        for name, known in {
-            **dict.fromkeys(("supar", "diaparser", "hanlp"), Layout("dep-head", "first", "log")),
-            "supar-probs": Layout("dep-head", "first", "weight", rectangle=True),
-            **dict.fromkeys(("stanza", "trankit"), Layout("dep-head", "first", "log")),
-            **dict.fromkeys(("udpipe2", "natasha"), Layout("dep-head", "first", "log", rectangle=True)),
-            "allennlp": Layout("head-dep", "first", "weight", labels="first"),
-            "spacy": Layout("dep-head", "diagonal", "log"),
-            "torch-struct": Layout("head-dep", "diagonal", "log"),
-            "synjax": Layout("head-dep", "first", "log"),
-            "treesample": Layout("head-dep", "first", "weight"),
-        }.items()
-    ),
-    "deptree.presets",
+    "layout", (replace(known, name=name) for names, known in _KNOWN.items() for name in names), "deptree.presets"
 )
-
-
-# What each answer answers.
-QUESTIONS = {answer: name for name, answers in CHOICES.items() for answer in answers}
 
 
 def layout(text: str | None = None) -> Layout:

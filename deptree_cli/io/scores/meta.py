@@ -66,7 +66,9 @@ class Meta:
         if own is None:
             self.check_no_results()
             return asked
-        own.check_agrees(asked)
+        for said, other in own.contradictions(asked):
+            problem = f"the file says {said}, but {other} was asked for"
+            raise DeptreeError(problem, "Remove it: the layout that the file names is used")
         return asked.merged(own)
 
     def check_of_pairs(self) -> None:
@@ -81,19 +83,15 @@ class Meta:
             problem = f"deptree {self.command} wrote this file, and it holds no scores"
             raise DeptreeError(problem, "Name the file of scores that it was made from")
 
-    def space_to_read(self) -> list[str]:
-        """Return the option for the tree space that these scores need where it is not kept, if any."""
+    def options_to_read(self, layout: bool = True) -> list[str]:
+        """Return the options for tree space, and for `layout`, that these scores need where these are not kept."""
         from deptree_cli.core.spaces import PROJECTIVE
 
-        if not self.trees:
-            return []
-        return ["--projective" if self.trees == PROJECTIVE.kind else f"--space {self.trees}"]
-
-    def layout_to_read(self) -> list[str]:
-        """Return the option for the layout that these scores need where it is not kept, if any."""
-        own = self.layout or Layout()
+        own, found = self.layout or Layout(), list[str]()
+        if self.trees:
+            found.append("--projective" if self.trees == PROJECTIVE.kind else f"--space {self.trees}")
         usual = all(getattr(own, name) in (None, answers[0]) for name, answers in CHOICES.items())
-        return [] if usual and own.labels != "first" else [f"--from {text_of(own)}"]
+        return [*found, f"--from {text_of(own)}"] if layout and (not usual or own.labels == "first") else found
 
 
 # Of a file that says nothing.

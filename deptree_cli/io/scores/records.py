@@ -1,45 +1,39 @@
-"""A sentence as it was read, which can be written again with other trees."""
+"""Sentences with the distributions over their trees: how scores become these, and how trees are written again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, space
-from deptree_cli.io.scores.companions import UNCHANGED
-from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
-from deptree_cli.io.scores.layout import Layout, layout, text_of, to_head_dep
-from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.sentence import Chunk, Many, Row, Sentence
+from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace, space
+from deptree_cli.io.scores.layout import Layout, text_of, to_head_dep
+from deptree_cli.io.sentence import OTHER, Chunk, Many, Row, Sentence
 
 if TYPE_CHECKING:
     from conllu.models import TokenList
 
     from deptree_cli.core.constrained import Constrained
+    from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.core.rule_search import GivenUp
     from deptree_cli.io.conllu.blocks import Block
     from deptree_cli.io.conllu.splicing import Deprels
     from deptree_cli.io.conllu.trees import Note, Trees
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.batches import ScoredBatch
-    from deptree_cli.io.scores.companions import Temperature
 
 
 @dataclass(frozen=True)
 class SentenceAsRead:
-    """A sentence that has scores, and may have words.
-
-    Attributes:
-        record: the sentence as it was read.
-    """
+    """A sentence that has scores, and may have words: the `record` that was read."""
 
     record: Sentence
 
@@ -50,11 +44,7 @@ class SentenceAsRead:
 
     @property
     def tokens(self) -> TokenList:
-        """The CoNLL-U sentence as a `TokenList` of the conllu library.
-
-        Raises:
-            DeptreeError: no CoNLL-U was read.
-        """
+        """The CoNLL-U sentence as a `TokenList` of the conllu library; DeptreeError if no CoNLL-U was read."""
         from deptree_cli.io.conllu.blocks import tokens_of
 
         return tokens_of(self.record.sentence)
@@ -86,12 +76,31 @@ class SentenceAsRead:
         """
         from deptree_cli.io.conllu.splicing import with_trees
 
-        heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
-        single = np.ndim(trees) == 1
-        names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
-        numbers = None if labels is None else np.atleast_2d(np.asarray(labels, dtype=np.int32))
-        deprels = self.deprels(numbers, len(heads))
+        heads, one = np.atleast_2d(np.asarray(trees, dtype=np.int32)), np.ndim(trees) == 1
+        names = list(sent_ids) or [self.id if one else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
+        deprels = self.deprels(None if labels is None else np.atleast_2d(np.asarray(labels, np.int32)), len(heads))
         return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).data.decode()
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """A temperature of arcs, and that of labels given the arc: None for the same, 1 of a calibration without labels.
+
+    `thresholds`: of sets of heads (`core/calibration.py`), by coverage; `place` names the calibration in messages.
+    """
+
+    arcs: float = 1.0
+    labels: float | None = None
+    thresholds: Mapping[float, float] = field(default_factory=dict)
+    place: str = ""
+
+    def signature_fields(self, labels: bool) -> dict[str, object]:
+        """What of this a run must repeat to give the same result, with `labels` or without."""
+        numbers = {"temperature": self.arcs, "labeltemperature": self.labels if labels else None}
+        return {name: None if number in (None, 1) else repr(number) for name, number in numbers.items()}
+
+
+UNCHANGED = Temperature()
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,7 @@ class Interpretation:
 
     `other_place` is what messages call the file of a record's other scores. With `fix_heads` the HEADs and DEPRELs of
     the CoNLL-U are conditions. `relax`: the fewest rules are given up if no tree obeys, which may cost a sentence
-    `budget` maximum trees (None: as many as usual); None: no, and nobody can ask for it.
+    `budget` maximum trees; None: no, and nobody can ask for it.
     """
 
     layout: Layout
@@ -111,7 +120,7 @@ class Interpretation:
     fix_heads: bool = False
     constraints: Constraints | None = None
     relax: bool | None = None
-    budget: int | None = None
+    budget: int = BUDGET
 
     def __call__(self, record: Sentence) -> ScoredSentence:
         sentence = ScoredSentence(record, self)
@@ -131,16 +140,14 @@ class Interpretation:
 
     def both(self, record: Sentence) -> tuple[TreeDistribution, Constrained | None]:
         """The distribution over all trees without forbidden arcs, and under what trees must obey, None for nothing."""
+        base = None
         try:
             base = self._by_scores(record.scores, record, self.layout)
-        except DeptreeError as error:
-            if not error.place and not self._advise_wider_space(error, record):  # else it is about words, anywhere
-                self._advise_layout(error, record)
-            raise error.at(record.place, record.sent_id) from None
-        try:
             return self._constrained(record, base)
         except DeptreeError as error:
-            self._advise_wider_space(error, record)
+            of_words = base is None and error.place  # anywhere
+            if not of_words and not self._advise_wider_space(error, record) and base is None:
+                self._advise_layout(error, record)
             raise error.at(record.place, record.sent_id) from None
 
     def distribution(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
@@ -149,13 +156,12 @@ class Interpretation:
 
     def _by_scores(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The same without constraints. A temperature of labels is theirs given the arc; else both are tempered."""
+        from deptree_cli.core.distribution import TreeDistribution  # of most sentences many are asked at once
+
         apart = None if self.labels is None else self.temperature.labels
-        options: dict[str, Any] = {
-            "scale": layout.complete.scale,
-            "temperature": self.temperature.arcs if apart is None else 1.0,
-        }
-        labels = self.labels if layout.labels else None
-        head_dep = to_head_dep(scores, layout)
+        together = self.temperature.arcs if apart is None else 1.0
+        options: dict[str, Any] = {"scale": layout.complete.scale, "temperature": together}
+        labels, head_dep = self.labels if layout.labels else None, to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.layout.labelled), **options)
@@ -166,11 +172,9 @@ class Interpretation:
     def _constrained(self, record: Sentence, base: TreeDistribution) -> tuple[TreeDistribution, Constrained | None]:
         if self.constraints is None:
             return base, None
-        from deptree_cli.core.rule_search import BUDGET  # few runs have rules
-
         constraints = self.constraints.of(record.sent_id, record.block, base.n, base.labels)
-        found = constraints.on(base, self.relax, self.budget or BUDGET)
-        return base if found is None else cast(TreeDistribution, found.distribution), found
+        found = constraints.on(base, self.relax, self.budget)
+        return base if found is None else cast("TreeDistribution", found.distribution), found
 
     def given(self, record: Sentence) -> Block | None:
         """The sentence whose heads and labels are conditions, None where there are no conditions."""
@@ -178,9 +182,9 @@ class Interpretation:
 
     def _advise_wider_space(self, error: DeptreeError, record: Sentence) -> bool:
         """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""
-        wider = space(self.space.single_root)
-        for change, setting in self.space.change_to(wider).items():
-            if change not in error.remedy and replace(self, space=wider)._fits(record, self.layout):
+        wider = replace(self, space=space(self.space.single_root))
+        for change, setting in self.space.change_to(wider.space).items():
+            if change not in error.remedy and wider._fits(record, self.layout):
                 error.remedy += f", or {change}"
                 error.options += (setting,)
                 return True
@@ -195,11 +199,10 @@ class Interpretation:
             error.remedy += f". Read with --from {text_of(turned)} the sentence has a tree. Is that the layout?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:
-        try:
+        with suppress(DeptreeError):
             replace(self, layout=layout).distribution(record.scores, record, layout)
-        except DeptreeError:
-            return False
-        return True
+            return True
+        return False
 
 
 @dataclass(frozen=True)
@@ -258,21 +261,15 @@ class ScoredSentence(SentenceAsRead):
     @cached_property
     def other(self) -> TreeDistribution | None:
         """The distribution of the same sentence by the scores of a second file; None without such a file."""
-        record, how = self.record, self.interpretation
-        if record.other is None:
-            return None
+        how, scores = self.interpretation, self.record.companions.get(OTHER)
         try:
-            return how.distribution(record.other, record, how.layout)
+            return None if scores is None else how.distribution(scores, self.record, how.layout)
         except DeptreeError as error:
             error.problem += f" (in {how.other_place})"
             raise
 
     def as_trees(self, heads: Integers, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
-        """Return `Trees` for a writer, from (k, n) heads and, if known, (k, n) numbers of labels.
-
-        Args:
-            others: closing, ranked, as of `Trees`.
-        """
+        """Return `Trees`, with `others` of its parts, from (k, n) heads and, if known, (k, n) numbers of labels."""
         from deptree_cli.io.conllu.trees import Trees, deprels_of
 
         deprels, given = deprels_of(self.distribution, labels), self.deprels(None, len(heads))
@@ -290,68 +287,3 @@ class ScoredSentence(SentenceAsRead):
         from deptree_cli.io.pictures.notebook import draw
 
         return draw(self.distribution, self.record.block)
-
-
-class ReadOptions(TypedDict, total=False):
-    """How `read` reads, each as the option of that name on the command line.
-
-    preset: the layout (--from), as far as the file does not say it itself. labels, label_scores, lengths: paths.
-    space, single_root, projective: as of `TreeDistribution`; projective always if the file says so. temperature (a
-    number, or the path of a calibration), fix_heads: as there. rules: `ud`, `tree`, `misc` or a file, or several of
-    these. relax: whether the fewest rules are given up where no tree obeys, with what is left of the others
-    (`ScoredSentence.given_up` names them). budget: maximum trees that a sentence may cost for it.
-    """
-
-    preset: str
-    labels: str
-    label_scores: str
-    lengths: str
-    space: str
-    single_root: bool
-    projective: bool
-    temperature: float | str
-    fix_heads: bool
-    rules: str | Sequence[str]
-    relax: bool
-    budget: int
-
-
-def read(
-    scores: str,
-    conllu: str | None = None,
-    *,
-    on_error: Callable[[DeptreeError], None] | None = None,
-    **options: Unpack[ReadOptions],
-) -> Iterator[ScoredSentence]:
-    """Read the sentences of a score file, one at a time, as the commands do.
-
-    Args:
-        scores: path of a file in any container; `-` is standard input.
-        conllu: path of the sentences of these scores, in CoNLL-U.
-        on_error: called with the error of each sentence that cannot be used, which is then left out.
-        options: preset, labels, label_scores, lengths, space, single_root, projective,
-            temperature, fix_heads, rules, relax and budget, as on the command line (`ReadOptions`).
-
-    Raises:
-        DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
-    """
-    from deptree_cli.io.read import prepared
-    from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
-
-    names, label_scores, rules = options.get("labels"), options.get("label_scores"), options.get("rules", ())
-    if options.get("fix_heads") and not conllu:
-        raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
-    temperature, source, constraints = temperature_of(options.get("temperature", 1.0)), ScoreSource(scores), None
-    arcs = layout_of_arcs(source.layout(layout(options.get("preset"))), names is not None, label_scores is not None)
-    short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
-    trees = space_of(source.meta.trees, options.get("space"), **short)
-    if rules:
-        from deptree_cli.io.rules.constraints import read_constraints
-
-        constraints = read_constraints([rules] if isinstance(rules, str) else rules)
-    labels, kept = read_labels(names) if names else None, options.get("fix_heads", False)
-    relaxing = options.get("relax", False), options.get("budget")
-    how = Interpretation(arcs, labels, "", trees, temperature, kept, constraints, *relaxing)
-    feats = constraints is not None and constraints.rules.ask_feats
-    files = ScoreFiles(source, conllu, options.get("lengths"), label_scores, feats=feats)
-    return prepared(files.read(arcs), how, on_error)

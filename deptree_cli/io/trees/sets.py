@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Heads, Int
+from deptree_cli.core.dtypes import Array, Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import UNKNOWN
@@ -21,7 +21,7 @@ from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.pairing import LOST, OPEN, TOKENS, Aligned, Tokens, aligned_words, words_of
 from deptree_cli.io.read import check_words, read, sentences
 from deptree_cli.io.scores.arrays import RawScores
-from deptree_cli.io.scores.files import Assumptions, ScoreSource, fitted, sentences_of, side_of, with_assumptions
+from deptree_cli.io.scores.files import ScoreSource, assumptions, fitted, sentences_of, side_of, with_assumptions
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
@@ -184,7 +184,7 @@ def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: Exit
     if member.scores is None or member.layout is None:
         side = Side(read_sets(member.path), "sentences", place_of(member.path), tokens=attrgetter("tokens"))
         return Companion(side, partial(_add_trees, role))
-    add = partial(_add_scores, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
+    add = partial(_add_scores, role, member.layout, assumptions(member.scores, member.layout, warn))
     return Companion(side_of(opened.enter_context(member.scores.read(member.layout)), member.scores), add, shared)
 
 
@@ -196,12 +196,10 @@ def _add_trees(role: str, sentence: Sentence, found: TreeSet) -> None:
     sentence.companions[role] = found if aligned is None else replace(found, aligned=aligned)
 
 
-def _add_scores(
-    role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores
-) -> None:
-    found = sentence.companions[role] = replace(raw, scores=fitted(raw, sentence, layout))
-    line = assumptions.line(found.scores)
-    warn(line, line)
+def _add_scores(role: str, layout: Layout, tell: Callable[[Array], None], sentence: Sentence, raw: RawScores) -> None:
+    found = replace(raw, scores=fitted(raw, sentence, layout))
+    sentence.companions[role] = found
+    tell(found.scores)
 
 
 def scored_trees(

@@ -35,7 +35,7 @@ def test_a_bad_pair_does_not_end_the_reading(line: str, message: str, scratch, r
 
 
 def test_fields_of_that_name_are_nothing_to_trees(scratch) -> None:
-    from deptree_cli.io.scores.records import read as read_trees
+    from deptree_cli.io.scores.reading import read as read_trees
 
     (tree,) = read_trees(scratch("s.jsonl", b'{"scores": [[0, 1], [0, 0]], "source": "the web", "target": 3}'))
     assert tree.distribution.n == 1

@@ -13,7 +13,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu import blocks
 from deptree_cli.io.conllu.blocks import split_chunks
 from deptree_cli.io.pictures.arcs import fitted
-from deptree_cli.io.scores import companions
+from deptree_cli.io.scores import reading
 from tests.sample import DATA
 
 SCORES = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
@@ -62,7 +62,7 @@ def test_labels_of_no_kind(value, deptree, put) -> None:
 
 
 def test_labels_without_end(deptree, put, monkeypatch) -> None:
-    monkeypatch.setattr(companions, "MOST_BYTES", 100)
+    monkeypatch.setattr(reading, "MOST_BYTES", 100)
     put("l.txt", "x" * 100)
     refused(deptree("sample", DATA / "scores.npz", "--from", "natasha", "--labels", "l.txt"), "l.txt", "labels")
 

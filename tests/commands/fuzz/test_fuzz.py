@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.io.scores import companions
+from deptree_cli.commands import expect
 from tests.sample import DATA
 from tests.tree_files import read_blocks
 
@@ -213,7 +213,7 @@ class Bench:
     def attempt(self, name: str, command: list[str], data: bytes) -> None:
         """One run on these bytes, which lie where the command looks for them."""
         Path("out.npz").unlink(missing_ok=True)
-        companions._archive.cache_clear()
+        expect._archive.cache_clear()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             with limited():

@@ -7,9 +7,8 @@ import pytest
 
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.scores.batches import ScoredBatch
-from deptree_cli.io.scores.companions import Temperature
 from deptree_cli.io.scores.layout import Layout, from_head_dep
-from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.records import Interpretation, Temperature
 from deptree_cli.io.sentence import Sentence
 
 SQUARES = [Layout(orient, root) for orient in (None, "head-dep", "dep-head") for root in ("first", "last", "diagonal")]
@@ -45,7 +44,7 @@ def test_every_layout_there_and_back(layout: Layout, temperature: float, scale: 
     alone = [how(record).distribution for record in read]
     np.testing.assert_array_equal(found.trees.log_scores, np.concatenate([each.log_scores.ravel() for each in alone]))
     arcs = np.concatenate([each.marginals().ravel() for each in alone])
-    for record, each, matrix in zip(read, alone, found.as_read(arcs), strict=True):
+    for record, each, matrix in zip(read, alone, found.layout.from_head_dep(arcs), strict=True):
         np.testing.assert_array_equal(matrix, from_head_dep(each.marginals(), layout, record.scores.shape))
 
 

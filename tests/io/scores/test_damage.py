@@ -8,10 +8,11 @@ import json
 import numpy as np
 import pytest
 
+from deptree_cli.commands import expect
 from deptree_cli.commands.estimate import read_draws
+from deptree_cli.commands.expect import features_of, vector
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores import arrays, companions
-from deptree_cli.io.scores.companions import features_of, vector
+from deptree_cli.io.scores import arrays
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import read_trees
@@ -56,9 +57,9 @@ RECORD = Sentence("x", 1, 2, "scores.npz[x]", None, SCORES, "x")
 @pytest.fixture
 def features_in(scratch):
     """Features from these bytes; every file is opened anew."""
-    companions._archive.cache_clear()
+    expect._archive.cache_clear()
     yield lambda data: features_of(scratch("f.npz", data), RECORD, Layout())
-    companions._archive.cache_clear()
+    expect._archive.cache_clear()
 
 
 def test_damaged_features(features_in) -> None:
@@ -68,7 +69,7 @@ def test_damaged_features(features_in) -> None:
     for place in range(len(sound)):
         data = bytearray(sound)
         data[place] ^= 0xFF
-        companions._archive.cache_clear()
+        expect._archive.cache_clear()
         try:
             features_in(bytes(data))
         except DeptreeError as error:

@@ -20,6 +20,7 @@ from deptree_cli.io.scores.layout import (
     to_head_dep,
     words_in,
 )
+from deptree_cli.io.scores.meta import Meta
 
 
 def shape_of(n: int, orient: str, root: str, rectangle: bool) -> tuple[int, int]:
@@ -153,20 +154,20 @@ def test_what_nobody_answers_is_assumed() -> None:
 def test_a_file_and_an_option_contradict_each_other(name: str, says) -> None:
     one, other = CHOICES[name][:2]
     own, over = layout(one), layout(other)
-    own.check_agrees(layout(one))
+    Meta(layout=own).read_with(layout(one))
     with says(f"the file says {one}, but {other} was asked for. Remove it"):
-        own.check_agrees(over)
+        Meta(layout=own).read_with(over)
 
 
 def test_a_preset_contradicts_what_a_file_says(says) -> None:
     own = layout("head-dep,first,log")
     for over in (layout("synjax"), layout()):
-        own.check_agrees(over)
+        Meta(layout=own).read_with(over)
         assert over.merged(own).reading == own.reading
     with says("the file says head-dep, but dep-head was asked for"):
-        own.check_agrees(layout("supar"))
+        Meta(layout=own).read_with(layout("supar"))
     with says("weight was asked for"):
-        own.check_agrees(layout("synjax,weight"))
+        Meta(layout=own).read_with(layout("synjax,weight"))
 
 
 def test_unknown_answers_name_the_known_ones(says) -> None:

@@ -50,10 +50,11 @@ def test_what_this_version_does_not_know(fields: dict[str, str], part: str, says
 
 
 def test_where_it_is_not_kept_options_say_it() -> None:
-    assert NOTHING.space_to_read() == NOTHING.layout_to_read() == []
+    assert NOTHING.options_to_read() == []
     meta = Meta("me", layout("supar,weight"), "projective")
-    assert (meta.space_to_read(), meta.layout_to_read()) == (["--projective"], ["--from supar,weight"])
-    assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--from head-dep,first,log"]
+    assert meta.options_to_read() == ["--projective", "--from supar,weight"]
+    assert meta.options_to_read(layout=False) == ["--projective"]
+    assert Meta("me", Layout("head-dep", "first", "log")).options_to_read() == ["--from head-dep,first,log"]
 
 
 def test_projective_scores_stay_projective() -> None:

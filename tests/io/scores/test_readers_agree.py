@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.io.scores.records import read
+from deptree_cli.io.scores.reading import read
 
 # Logits are the same numbers wherever they stand.
 LOGITS = [

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 import deptree_cli
 from deptree_cli.cli.app import deptree
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.records import ScoredSentence, read
+from deptree_cli.io.scores.reading import read
+from deptree_cli.io.scores.records import ScoredSentence
 from tests.sample import DATA
 
 NPZ = (str(DATA / "scores.npz"), {"preset": "natasha"})

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, located
 from deptree_cli.core.register import Register, imported
 from deptree_cli.io.files.output import CONLLU_SUFFIXES
 from deptree_cli.io.files.streams import Input, open_input
@@ -25,10 +25,7 @@ from deptree_cli.io.scores.meta import NOTHING, Meta
 
 
 class ScoreFile(Protocol):
-    """A score file that was opened for reading.
-
-    One whose sentences come with their words has an attribute `words` that is True.
-    """
+    """An opened score file; one whose sentences come with their words has an attribute `words` that is True."""
 
     @property
     def meta(self) -> Meta:
@@ -70,11 +67,9 @@ class Entries(Mapping[str, RawScores]):
 
 
 class Write(Protocol):
-    """Writes one sentence's scores under its name.
+    """Writes one sentence's scores under its name, with its words (`forms`), for which only JSON Lines have a place.
 
-    Args:
-        forms: its words, which only JSON Lines have a place for.
-        beside: what the array is beside the sentence's own, one of `npz.BESIDE`; empty for its own.
+    `beside`: what the array is beside the sentence's own, one of `npz.BESIDE`; empty for its own.
     """
 
     def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None: ...
@@ -89,7 +84,6 @@ class Container:
     """A format of score files.
 
     Attributes:
-        name: how it is called.
         suffixes: of its files, with their dot and in small letters, the usual one first.
         matches: whether a file that begins with these bytes is one.
         open: reads from the stream alone: it may be a file, unpacked from gzip, standard input or a pipe.
@@ -122,12 +116,11 @@ def starting(*magics: bytes) -> Callable[[bytes], bool]:
 
 def _of(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """`open` and `write` of a module here, which is loaded when one of them is called."""
-    opens, writes = (partial(_call, f".{name}:{verb}_{name}") for verb in ("open", "write"))
-    return opens, writes
 
+    def call(verb: str, *args: Any) -> Any:
+        return imported(f".{name}:{verb}_{name}", __name__)(*args)
 
-def _call(target: str, *args: Any) -> Any:
-    return imported(target, __name__)(*args)
+    return partial(call, "open"), partial(call, "write")
 
 
 def _refused(name: str, suffixes: tuple[str, ...], magics: tuple[bytes, ...], problem: str, remedy: str) -> Container:
@@ -140,9 +133,7 @@ def _refused(name: str, suffixes: tuple[str, ...], magics: tuple[bytes, ...], pr
 
 
 TORCH = _refused(
-    "torch",
-    (".pt", ".pth", ".bin"),
-    (),
+    *("torch", (".pt", ".pth", ".bin"), ()),
     "a torch file may run code when it is loaded, so it is refused",
     "Convert it in Python (of a dict, the entry that holds the scores): "
     "np.savez('scores.npz', *[s.numpy() for s in torch.load('FILE.pt', weights_only=True)])",
@@ -171,23 +162,17 @@ CONTAINERS = Register(
         ),
         TORCH,
         _refused(
-            "pickle",
-            (".pkl", ".pickle", ".joblib"),
-            (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+            *("pickle", (".pkl", ".pickle", ".joblib"), (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")),
             "a pickle runs code when it is loaded, so it is refused",
             "If you trust it, convert it in Python with np.savez('scores.npz', *pickle.load(open('FILE.pkl', 'rb')))",
         ),
         _refused(
-            "hdf5",
-            (".h5", ".hdf5"),
-            (b"\x89HDF\r\n\x1a\n",),
+            *("hdf5", (".h5", ".hdf5"), (b"\x89HDF\r\n\x1a\n",)),
             "HDF5 is not read",
             "Convert it in Python with np.savez('scores.npz', **{k: v[()] for k, v in h5py.File('FILE.h5').items()})",
         ),
         _refused(
-            "conllu",
-            CONLLU_SUFFIXES,
-            (b"#", b"1\t", b"\xef\xbb\xbf#", b"\xef\xbb\xbf1\t"),
+            *("conllu", CONLLU_SUFFIXES, (b"#", b"1\t", BOM_UTF8 + b"#", BOM_UTF8 + b"1\t")),
             SENTENCES,
             "Name the file of scores first and the sentences with --conllu; for trees without scores use deptree "
             "check, repair, measure, eval, agree, diff or combine",
@@ -200,18 +185,15 @@ CONTAINERS = Register(
 @contextmanager
 def open_scores(path: str) -> Iterator[ScoreFile]:
     with open_input(path) as file, ExitStack() as opened:
-        try:
+        with located(file.place):
             scores = opened.enter_context(_recognised(file, path).open(file))
-        except DeptreeError as error:
-            raise error.at(file.place) from None
         yield scores
 
 
 def _recognised(file: Input, path: str) -> Container:
-    """The container that knows the first bytes, else the suffix.
+    """The container that knows the first bytes, else the suffix, which also decides between several.
 
-    Where several know the bytes (many formats are zips) the suffix decides between them. What is refused comes last,
-    so that another package may read it after all.
+    What is refused comes last, so that another package may read it after all.
     """
     suffix = PurePath(path.removesuffix(".gz")).suffix.lower()
     found = _matching(CONTAINERS.known, file.head, suffix)

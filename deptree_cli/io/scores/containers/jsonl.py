@@ -53,10 +53,15 @@ class Lines:
                     problem = "the scores after this header have another layout than those before it"
                     raise DeptreeError(problem, "Pass the joined files separately", place=here)
             else:
+                sent_id: str | None = None
                 try:
-                    yield _raw(value, matrices, here)
+                    sent_id = sent_id_of(value, here)
+                    pair = _pair(value) if matrices.pairs else None
+                    forms = () if matrices.pairs else _words(value, "forms", "--conllu") or ()
+                    found: Raw = RawScores(sent_id, _array(value.get("scores"), matrices), here, forms=forms, pair=pair)
                 except DeptreeError as error:
-                    yield error
+                    found = error.at(here, sent_id or "")
+                yield found
 
 
 def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
@@ -71,25 +76,15 @@ def _is_header(value: dict[str, Any]) -> bool:
     return value.keys() == {"signature"}
 
 
-def _raw(value: dict[str, Any], matrices: ReadSpec, place: str) -> RawScores:
-    sent_id = sent_id_of(value, place)
-    try:
-        pair = _pair(value) if matrices.pairs else None
-        forms = () if matrices.pairs else _words(value, "forms", "--conllu") or ()
-        return RawScores(sent_id, _array(value.get("scores"), matrices), place, forms=forms, pair=pair)
-    except DeptreeError as error:
-        raise error.at(place, sent_id or "") from None
-
-
 def _pair(value: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The words of both sentences, None where there are none."""
     source, target = (_words(value, name, "--text") for name in ("source", "target"))
+    if source is not None and target is not None:
+        return source, target
     if source is None and target is None:
         return None
-    if source is None or target is None:
-        missing = "source" if source is None else "target"
-        raise DeptreeError(f"there is no field {missing} beside the other one", "Give the words of both, or of neither")
-    return source, target
+    missing = "source" if source is None else "target"
+    raise DeptreeError(f"there is no field {missing} beside the other one", "Give the words of both, or of neither")
 
 
 def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | None:
@@ -107,8 +102,7 @@ def _array(rows: Any, matrices: ReadSpec) -> Array:
     if matrices.dimensions == 2 and type(rows) is list:
         with suppress(TypeError, ValueError, OverflowError):  # quicker than NumPy, and takes nothing but numbers
             (size,) = set(map(len, rows))
-            cells = np.frombuffer(array("d", list(chain.from_iterable(rows))))
-            return cells.reshape(-1, size)
+            return np.frombuffer(array("d", list(chain.from_iterable(rows)))).reshape(-1, size)
     shape, items = [1], [rows]
     for level in range(matrices.dimensions):
         if not all(isinstance(item, list) for item in items):
@@ -139,11 +133,9 @@ def write_jsonl(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
         def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
             while before:
                 out.write(before.pop())
-            numbers: Any = scores
             if (forbidden := np.isneginf(scores)).any():
-                numbers = scores.astype(object)
-                numbers[forbidden] = None  # null
-            row = {"sent_id": sent_id, "scores": numbers.tolist()}
+                scores = np.where(forbidden, np.array(None), scores)  # null
+            row = {"sent_id": sent_id, "scores": scores.tolist()}
             out.write(dump(row if forms is None else {**row, "forms": forms}))
             out.flush()
 

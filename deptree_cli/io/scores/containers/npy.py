@@ -49,12 +49,8 @@ def read_npy(stream: BinaryIO, place: str, matrices: ReadSpec) -> Iterator[RawSc
 
 def _check_no_heads(scores: Array, place: str) -> None:
     """Raise if each row is a tree, in the type in which trees are written: the file cannot say that it holds heads."""
-    if (
-        scores.dtype.kind != "i"
-        or scores.ndim != 2
-        or not scores.size
-        or scores.dtype != smallest_type(scores.shape[1])
-    ):
+    may_be = scores.dtype.kind == "i" and scores.ndim == 2 and scores.size
+    if not may_be or scores.dtype != smallest_type(scores.shape[1]):
         return
     from deptree_cli.core.factorisation import are_trees  # few matrices look like heads
 

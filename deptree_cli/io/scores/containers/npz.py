@@ -36,10 +36,8 @@ _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedEr
 
 BATCH = {"scores", "lengths"}
 
-PARTS = ("grandparent", "sibling")
-STANDARD_ERRORS = "standard_errors"
-
 # What may stand behind a sentence's name and a dot.
+PARTS, STANDARD_ERRORS = ("grandparent", "sibling"), "standard_errors"
 BESIDE = (*PARTS, STANDARD_ERRORS)
 
 _OTHERWISE = "Write JSON Lines, or give the sentence another sent_id"
@@ -49,14 +47,6 @@ def owner_of(key: str, beside: Iterable[str] = PARTS) -> str:
     """Return the key of the sentence that has something beside its array under this one; empty if none has."""
     owner, _, name = key.rpartition(".")
     return owner if name in beside else ""
-
-
-def check_no_parts(keys: Iterable[str], place: str) -> None:
-    """Raise if there are second-order scores: sums over arcs alone would drop them."""
-    if found := next(filter(owner_of, keys), None):
-        problem = "these are second-order scores, which only the library takes into account"
-        remedy = "Leave them out, or read the file in Python with deptree_cli.second_order.read"
-        raise DeptreeError(problem, remedy, place=f"{place}[{found}]")
 
 
 class SentenceArrays(NpzOutput):
@@ -94,8 +84,7 @@ class Archive(Entries):
 
     def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
         names = archive.namelist()
-        odd = next((name for name in names if not name.endswith(_SUFFIX)), None)
-        if odd is not None:
+        for odd in (name for name in names if not name.endswith(_SUFFIX)):
             problem = f"the zip holds {odd!r}, which is not a NumPy array"
             raise DeptreeError(problem, "Save it with np.savez", place=place)
         meta = Meta.of(archive.comment.decode("utf-8", "replace"))
@@ -109,7 +98,10 @@ class Archive(Entries):
         """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
         if set(self) == BATCH:
             return self._batch(matrices)
-        check_no_parts(self, self.place)
+        for found in filter(owner_of, self):  # sums over arcs alone would drop them
+            problem = "these are second-order scores, which only the library takes into account"
+            remedy = "Leave them out, or read the file in Python with deptree_cli.second_order.read"
+            raise DeptreeError(problem, remedy, place=self.place_of(found))
         return self
 
     def _batch(self, matrices: ReadSpec) -> Iterator[Raw]:

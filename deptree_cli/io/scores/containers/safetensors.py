@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -22,11 +22,9 @@ from deptree_cli.io.scores.meta import Meta
 
 _SAVE_AGAIN = "Write or copy it again"
 
-# The one key of the metadata that is ours, of which the library would write several in any order.
-_KEY = "deptree"
-
-# The key of the header under which the metadata stand, between those of tensors.
-_METADATA = "__metadata__"
+# The one key of the metadata that is ours, of which the library would write several in any order; and the key of the
+# header under which the metadata stand, between those of tensors.
+_KEY, _METADATA = "deptree", "__metadata__"
 
 # The types of the format that are real numbers in NumPy too.
 _NUMPY_TYPES = {"BOOL", "U8", "I8", "U16", "I16", "F16", "U32", "I32", "F32", "U64", "I64", "F64"}
@@ -56,12 +54,11 @@ def open_safetensors(file: Input) -> Iterator[Tensors]:
 
 def _ours(text: str) -> tuple[str, list[str]]:
     """The signature, and the names of the sentences in their order if that is known."""
-    try:
+    with suppress(ValueError, TypeError, RecursionError):
         says, names = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return "", []
-    sound = isinstance(says, str) and isinstance(names, list) and all(isinstance(name, str) for name in names)
-    return (says, names) if sound else ("", [])
+        if isinstance(says, str) and isinstance(names, list) and all(isinstance(name, str) for name in names):
+            return says, names
+    return "", []
 
 
 class Tensors(Entries):
@@ -73,8 +70,7 @@ class Tensors(Entries):
         known = sorted(names) == sorted(keys)
         ordered = meta.ordered and (known or len(keys) < 2)
         super().__init__({key: key for key in (names if known else keys)}, place, replace(meta, ordered=ordered))
-        self._file = file
-        self._damage = damage
+        self._file, self._damage = file, damage
         if not keys:
             remedy = "Save one per sentence, each under its own key"
             raise DeptreeError("the file holds no tensors", remedy, place=place)
