@@ -16,24 +16,24 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
-    "top": 150,
-    "bitext": 2523,
-    "cli": 2744,
-    "commands": 5581,
-    "core": 11998,
-    "hpyp": 5232,
-    "io": 11001,
-    "jax": 1295,
+    "top": 151,
+    "bitext": 2422,
+    "cli": 2547,
+    "commands": 5204,
+    "core": 12002,
+    "hpyp": 5086,
+    "io": 9737,
+    "jax": 1294,
     "kernels": 6382,
     "pruning": 606,
-    "second_order": 1082,
-    "torch": 1377,
+    "second_order": 1075,
+    "torch": 1375,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 56200,
+    "tests": 56214,
 }
 
-MOST_FILES = 227
+MOST_FILES = 218
 MOST_SHARED_NAMES = 27
 
 # What may be left of a budget: this share of it, or so many lines.

@@ -39,7 +39,7 @@ JOIN, ROW, PRODUCT = 100.0, 8.0, 0.5
 # What takes fewer seconds is done in one piece.
 LONG = 1.0
 
-# The sides of a pair change places where that saves so many seconds, and more than half of them.
+# The sides of a pair change places where that saves this many seconds, and more than half of them.
 WORTH_TURNING = 0.01
 
 

@@ -305,7 +305,7 @@ def _signed(declared: Mapping[str, Opt | Use], values: Mapping[str, Any]) -> dic
 
 @dataclass(frozen=True, eq=False)
 class Use:
-    """A bundle as a command has it: with other declarations, without some, with fields that are no options.
+    """A bundle as a command has it: with other declarations, without some, with fields that are not options.
 
     A command itself is the use of a function, whose parameters are all declared.
     """
@@ -346,7 +346,7 @@ def use(
     Args:
         lacks: options of the bundle that the command has not.
         only_with: the option that all others but those of `but` need; without it there is None in place of an object.
-        changes: declarations in the place of the bundle's or besides, and values of fields that are no options.
+        changes: declarations in the place of the bundle's or besides, and values of fields that are not options.
     """
     declared = _declarations(changes.items())
     fixed = {name: each for name, each in changes.items() if name not in declared}

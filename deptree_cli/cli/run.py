@@ -363,7 +363,7 @@ class OneRow(Fold[tuple[Any, ...]]):
 
 
 def layout_doubts(errors: float, words: int) -> list[str]:
-    """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
+    """What to tell the user if this many of these words are expected to be wrong: hardly any parser is as bad."""
     line = "more than half of the heads are doubted: is --from right? deptree inspect checks it"
     return [line] if errors > words / 2 else []
 
@@ -386,7 +386,7 @@ class NamedSentences(Fold[str]):
 
 
 _NONE: Mapping[str, object] = {}
-NO_ROWS = Sheet()  # of results that are no rows
+NO_ROWS = Sheet()  # of results that are not rows
 
 
 class Job(Pipeline[Read, Prepared]):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _number_or_path(said: str) -> float | str | None:
-    """The number, which is no name of a file."""
+    """The number, which is not a name of a file."""
     with suppress(ValueError):
         return positive(float(said))
     return said

@@ -96,7 +96,7 @@ def drawn(table: Table, width: int, styled: bool = False) -> str:
 
 
 def _whole(gap: int, columns: Sequence[Column]) -> int:
-    """How wide a table is, with so many columns of a terminal between its own, and edges."""
+    """How wide a table is, with this many columns of a terminal between its own, and edges."""
     return 1 + sum(each.width + gap + 1 for each in columns)
 
 

@@ -35,7 +35,7 @@ def check(
     out: Out = use(Out, formats=ROWS),
     run: Run = use(Run),
 ) -> int:
-    """List the rules that trees in CoNLL-U break (by HEAD, DEPREL, UPOS and FEATS), and heads that are no tree.
+    """List the rules that trees in CoNLL-U break (by HEAD, DEPREL, UPOS and FEATS), and heads that are not a tree.
 
     Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule; the word that breaks it, with
     form, head and deprel; and `words`, all words whose arcs break it together. Rules about single words and spans are

@@ -123,14 +123,17 @@ def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
         shares(each.heads, each.times) if isinstance(each, TreeSet) else MonteCarloEstimate(each.marginals())
         for each in sentence.members
     ]
-    found = mixture(members, weights)
+    found, read = mixture(members, weights), sentence.read
+    if not found.expectations.any():
+        problem, remedy = "no file has a HEAD for any of its words", "Leave the sentence out with --on-error skip"
+        raise DeptreeError(problem, remedy, place=read.place, sent_id=read.sent_id)
     heads = consensus(found.expectations, sentence.space)
     each_weight = zip(weights.tolist(), sentence.members, strict=True)
     sets = [(weight, each) for weight, each in each_weight if isinstance(each, TreeSet)]
     votes = [(weight, each.heads, each.times, each.labels) for weight, each in sets if each.labels]
     reasons = {"in words that files divide otherwise": LOST, "missing": OPEN}
     gaps = {why: sum(int((each.heads == kind).sum()) for _, each in sets) for why, kind in reasons.items()}
-    return Mixed(sentence.read, found, heads, majority_labels(heads, votes) if votes else None, gaps)
+    return Mixed(read, found, heads, majority_labels(heads, votes) if votes else None, gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +231,7 @@ def with_gold_tree(sentence: Combinable, _: None) -> tuple[Sequence[ArcFactored]
 
 
 def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
-    """Weights of so many members, (size,), of a mixture divided by their sum; equal ones if there are none."""
+    """Weights of this many members, (size,), of a mixture divided by their sum; equal ones if there are none."""
     found = np.array(weights or [1 / size] * size, dtype=np.float64)
     if len(found) != size:
         problem = f"{counted(len(found), 'weight')} for {counted(size, 'file')}"

@@ -184,7 +184,7 @@ class Counts(NamedTuple):
 
 @dataclass(eq=False)
 class Ranking(Fold[Counts]):
-    """Keeps what is ranked, with `top` only so many, and sums up what was read; without `by` words are ranked.
+    """Keeps what is ranked, with `top` only this many, and sums up what was read; without `by` words are ranked.
 
     Of these are written, in their order, the first that are `shown` (None: all), and fit into `most` words.
     """

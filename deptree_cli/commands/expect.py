@@ -180,7 +180,7 @@ LARGEST = 1e100
 
 
 def features_of(path: str, record: Sentence, layout: Layout) -> Float:
-    """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0."""
+    """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is not an arc are 0."""
     identity = None
     with suppress(OSError):  # told where it is opened
         found = Path(path).stat()  # of two files that have a name one after the other, or in two folders

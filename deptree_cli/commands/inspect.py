@@ -137,7 +137,7 @@ def inspect(
 
 
 def _not_weights(scores: Scores) -> str:
-    """Why these are no weights, if nobody said what they are; nothing if they may be, or cannot be read twice."""
+    """Why these are not weights, if nobody said what they are; nothing if they may be, or cannot be read twice."""
     layout, files = scores.how.layout, [replace(each, source=ScoreSource(each.source.path)) for each in scores.files]
     if not layout.scale and all(is_rereadable(path) for each in files for path in each.paths):
         with suppress(DeptreeError):  # told where they are read again

@@ -408,7 +408,7 @@ class Measure:
     """Measures trees, and random trees of the space.
 
     Attributes:
-        size: how many trees are drawn for what is no sum over arcs; None: none.
+        size: how many trees are drawn for what is not a sum over arcs; None: none.
         scored: whether the parser's scores are read too: see `scored_packing`.
         reduced: whether words are left out or joined, so that the parser's trees have to be, too.
         keys: of the comments that sentences have.

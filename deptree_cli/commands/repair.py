@@ -87,7 +87,7 @@ def repair(
 ) -> int:
     """Change as few heads and labels as possible so that heads are trees and obey rules.
 
-    TREES is CoNLL-U. Heads may form cycles, have several roots or be no words; filling a missing head or label (_)
+    TREES is CoNLL-U. Heads may form cycles, have several roots or not be words; filling a missing head or label (_)
     costs nothing. Valid sentences are copied byte for byte. MISC of a changed word keeps its old head and label
     (OldHead, OldDeprel); comments say how much was changed, and whether fewer changes might do. To find mistakes that
     break no rule, use deptree doubt.
@@ -241,7 +241,7 @@ class Repair:
             if self.aims.worth == inf and not tree.is_suspect:
                 return Outcome(tree.block.raw, Done(before=before))
             beyond, tags = tree.block.n + 1, tree.asked.words.all_tags
-            # a head that is no number is a number of no word, which somebody meant to be one
+            # a head that is not a number becomes a number of no word, which somebody meant to be one
             heads = [FREE if head is None else beyond if head < 0 else head for head in tree.block.heads]
             given = Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
             labels, scores = ties(self.habits, given, tags, distribution, tree.asked_labels)

@@ -180,7 +180,7 @@ def _checked(trees: ArrayLike, n: int, id: str) -> Integers:
     return rows
 
 
-# Memory for so many trees is not worth counting them.
+# Memory for this many trees is not worth counting them.
 FEW = 10_000
 
 

@@ -514,7 +514,7 @@ class Audit:
         tv_expected_by_chance: what an unbiased sampler shows on average at this size.
         log_prob_z: by how many exact standard deviations the mean log-probability of the trees differs from minus the
             entropy; None without trees, with impossible ones, and where all trees are equally probable.
-        impossible: number of trees that have probability 0 or are no trees of the space.
+        impossible: number of trees that have probability 0 or are not trees of the space.
         slack, rival_prob, detectors: what `detectable_tvs` depends on.
     """
 
@@ -607,7 +607,7 @@ class Tally:
     Attributes:
         distribution: whose trees they should be.
         size: number of trees counted.
-        impossible: how many of them have probability 0 or are no trees of the distribution's space.
+        impossible: how many of them have probability 0 or are not trees of the distribution's space.
     """
 
     def __init__(self, distribution: ArcFactored) -> None:

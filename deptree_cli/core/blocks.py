@@ -34,7 +34,7 @@ def starts_of(sizes: Int) -> Int:
 def only_plain(log_scores: Float, lengths: Int) -> tuple[Bool, Float]:
     """Which sentences have plain scores only, (B,), and these: of (n+1, n+1) each, one after another.
 
-    Plain are numbers that forbid no arc and are no masks. Sentences of such have a tree, and no digit of what is found
+    Plain are numbers that forbid no arc and are not masks. Sentences of such have a tree, and no digit of what is found
     of them depends on whether it is found in a batch.
     """
     plain = np.empty(len(lengths), dtype=np.bool_)

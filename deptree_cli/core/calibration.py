@@ -59,7 +59,7 @@ class Calibration:
         ]
 
 
-# Temperatures are looked for between these; calibration error, which has many minima, at so many for each doubling.
+# Temperatures are looked for between these; calibration error, which has many minima, at this many for each doubling.
 LOWEST, HIGHEST = 1 / 16, 16.0
 PER_DOUBLING = 16
 

@@ -75,7 +75,7 @@ REPEATS = 0.3
 TREE, WIDE_TREE = 50, 110
 FACTORS, WIDE_FACTORS = 0.04, 0.45
 
-# Room for so many divided cells at first; most sentences do with fewer.
+# Room for this many divided cells at first; most sentences do with fewer.
 CELLS = 1024
 
 
@@ -160,7 +160,7 @@ def draw_from_cells(
 
 
 def no_cells(capacity: int, n: int, kind: Kind) -> Any:
-    """Memory for so many divided cells, none of them in use."""
+    """Memory for this many divided cells, none of them in use."""
     entries = capacity, n + 1
     share, left, total = (kind.zeros(shape) for shape in (entries, entries, capacity))
     below, newest, spent = np.empty((3, *entries), dtype=np.int64)
@@ -182,13 +182,13 @@ def factors_of_cell(weights: Any, root: int, fixed: Any, first: Kind) -> tuple[A
 # Projective trees: with replacement, then from the trie of `kernels/derivations.py`, made of how trees are made.
 
 
-# A tree from the trie costs about as much as so many with replacement.
+# A tree from the trie costs about as much as this many with replacement.
 TRIE_COST = 10.0
 
 # What float64 may have lost of a chart is far below this: e^-50.
 LOWEST = 0.5 * LOG_LOST
 
-# Room for so many slots at first.
+# Room for this many slots at first.
 SLOTS = 4096
 
 

@@ -39,7 +39,7 @@ def moments(
     rng: np.random.Generator | None,
     reduction: Reduction | None = None,
 ) -> list[Moments]:
-    """Return the moments of quantities of a distribution's trees; `size` are drawn for what is no sum over arcs.
+    """Return the moments of quantities of a distribution's trees; `size` are drawn for what is not a sum over arcs.
 
     Without a size and `rng` that has no moments. With a `reduction` of the trees nothing is a sum over their arcs.
     """
@@ -70,7 +70,7 @@ def sampled(values: Float) -> Moments:
 def of_random_trees(n: int, space: TreeSpace, names: tuple[str, ...], size: int | None, seed: int | None) -> Float:
     """Return the moments of quantities of all trees of n words, equally probable: (quantities, 3), read-only.
 
-    `size` trees are drawn for what is no sum over arcs, none without it or the seed, with which and with the length
+    `size` trees are drawn for what is not a sum over arcs, none without it or the seed, with which and with the length
     their random numbers change.
     """
     quantities = [NUMBERS.get(name) for name in names]

@@ -48,8 +48,7 @@ class Promise:
 
 @contextmanager
 def on_cluster(work: Work, jobs: int, scheduler: str) -> Iterator[Callable[[list[Any]], Promise]]:
-    """Have a cluster work, one of its own with so many workers if `scheduler` is `LOCAL`; when a worker dies, others of
-    it take over."""
+    """Have a cluster work, its own with `jobs` workers if `scheduler` is `LOCAL`; if one dies, others take over."""
     try:
         import distributed
     except ImportError:

@@ -23,8 +23,8 @@ from deptree_cli.core.spaces import TreeSpace
 # a member's forbidden arcs would suddenly be allowed: they hold at any other weight.
 BOUNDS = (1e-9, 16.0)
 
-# A fit of a mixture ends so close to the highest mean log-likelihood, in nats, or after so many steps, each halved so
-# often; in Newton's, that weights sum to 1 counts for so many sentences' equations.
+# A fit of a mixture ends so close to the highest mean log-likelihood, in nats, or after this many steps, each halved so
+# often; in Newton's, that weights sum to 1 counts for this many sentences' equations.
 CLOSE, MOST_STEPS, HALVINGS = 1e-12, 50, 30
 STIFF = 1e3
 

@@ -12,7 +12,7 @@ import numpy as np
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import memory_for
 
-# No memory holds so many trees, and an array of them still has a size that NumPy can name.
+# No memory holds this many trees, and an array of them still has a size that NumPy can name.
 MOST = 1 << 40
 
 # Trees that are ranked at most, unless more are asked for: if scores are flat, millions may be needed.
@@ -29,7 +29,7 @@ def how_many(k: SupportsIndex, what: str = "trees", least: int = 0) -> int:
             raise TypeError
         count = index(k)
     except TypeError:  # JAX's of traced numbers is one
-        raise DeptreeError(f"{k!r} is no number of {what}", "Ask for 1 or more") from None
+        raise DeptreeError(f"{k!r} is not a number of {what}", "Ask for 1 or more") from None
     if count < least:
         raise DeptreeError(f"{count} {what} are asked for", "Ask for 1 or more")
     return count

@@ -78,7 +78,9 @@ def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) ->
     No m trees have a larger sum than the first m in order, so the first m whose sum reaches the mass are the fewest.
     """
     if not 0 < mass <= 1:
-        raise DeptreeError(f"a mass of {mass} is no probability that trees can have", "Give one above 0 and at most 1")
+        raise DeptreeError(
+            f"a mass of {mass} is not a probability that trees can have", "Give one above 0 and at most 1"
+        )
     size, total, lost = how_many(most, least=1), 0.0, 0.0
     found: list[tuple[Heads, float]] = []
     for tree, log_prob in islice(_with_log_probs(distribution), size):
@@ -92,7 +94,7 @@ def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) ->
 
 
 def within(distribution: ArcFactored, nats: float, most: int = MOST_RANKED) -> Ranked:
-    """All trees, at most `most`, whose log-probability is within so many nats of the best one's, and 1e-9."""
+    """All trees, at most `most`, whose log-probability is within this many nats of the best one's, and 1e-9."""
     if not nats >= 0:
         raise DeptreeError(f"no tree is within {nats} nats of the best one", "Give 0 or more")
     size, ordered = how_many(most, least=1), _with_log_probs(distribution)

@@ -118,7 +118,7 @@ class TreeDistribution(ArcFactored):
         """The fewest trees with a total probability of `mass`, to within 1e-9 because sums are rounded.
 
         Args:
-            most: rank at most so many trees; `Ranked.complete` says whether these were enough.
+            most: rank at most this many trees; `Ranked.complete` says whether these were enough.
 
         Raises:
             DeptreeError: the mass is not above 0 and at most 1.
@@ -128,7 +128,7 @@ class TreeDistribution(ArcFactored):
         return decoding.covering(self, mass, most)
 
     def within(self, nats: float, most: int = MOST_RANKED) -> Ranked:
-        """All trees, at most `most`, whose log-probability is within so many nats of the best one's, and 1e-9."""
+        """All trees, at most `most`, whose log-probability is within this many nats of the best one's, and 1e-9."""
         from deptree_cli.core import decoding
 
         return decoding.within(self, nats, most)

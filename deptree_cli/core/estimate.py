@@ -26,7 +26,7 @@ ROUNDING = 1e-5
 
 _WHOLE = "Give what one call drew, whole and in its order"
 
-# An error takes so many trees that are not certain: with one, the variance of its weight is infinite.
+# An error takes this many trees that are not certain: with one, the variance of its weight is infinite.
 FEWEST = 2
 
 

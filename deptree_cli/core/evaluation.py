@@ -383,7 +383,7 @@ SENTENCE_LENGTHS = {1: "1-10", 11: "11-20", 21: "21-30", 31: "31-40", 41: "41-50
 # Of a class: the name of its kind, its own, and the metric that is counted in it.
 Class = tuple[str, str, str]
 
-# The class of words without an arc: below ROOT; of a system, whose head is no other word, or whose sentence is no tree.
+# The class of words without an arc: below ROOT; of a system, without another word as head, or in no tree.
 _ROOT, _NONE = "root", "none"
 
 

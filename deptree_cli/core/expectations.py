@@ -99,7 +99,7 @@ def expected(quantity: OverArcs) -> OfDistribution:
 def _of_values(function: Callable[[ArcFactored, Float], Any], quantity: OverArcs, distribution: ArcFactored) -> Any:
     values = quantity.arc_values(distribution.n, distribution.space)
     if values is None:
-        problem = f"{quantity.name} is no sum over arcs in {distribution.space.trees}"
+        problem = f"{quantity.name} is not a sum over arcs in {distribution.space.trees}"
         raise DeptreeError(problem, "Estimate it from trees: deptree estimate", sent_id=distribution.id)
     return function(distribution, values)
 

@@ -54,7 +54,7 @@ class Rules:
         return found
 
     def contains_padded(self, heads: Integers, lengths: Int) -> Bool:
-        """Whether heads (..., N) of sentences of so many words (...,) are trees of this space, (...,).
+        """Whether heads (..., N) of sentences of this many words (...,) are trees of this space, (...,).
 
         Entry j is the head of node j; those of ROOT and of padding are ignored.
         """
@@ -93,7 +93,7 @@ def are_trees(heads: Integers) -> Bool:
 def crossings(heads: Integers) -> Int:
     """The first word whose arc crosses each word's, (k, n); 0 where none does. Those between the arc's ends are first.
 
-    heads: (k, n), which need be no trees.
+    heads: (k, n), which need not be trees.
     """
     foresee(float(np.abs(heads - np.arange(1, heads.shape[1] + 1)).sum()))
     found: Int = kernels.orders.crossings(np.array(heads, dtype=np.int64, order="C"))
@@ -299,7 +299,7 @@ class Swept(Factorisation):
     @staticmethod
     @abstractmethod
     def memory(new: Callable[[int], Any], nodes: int) -> tuple[Any, Any]:
-        """Memory for what is swept of so many nodes, of 0 nothing; by it kernels know the space and kind of numbers."""
+        """Memory for a sweep over this many nodes, of 0 nothing; kernels know the space and kind of numbers by it."""
 
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, kind: Kind, final_word: int = 0) -> Self:

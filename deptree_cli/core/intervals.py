@@ -23,7 +23,7 @@ from deptree_cli.core.streams import stream_of
 # that a system has cut otherwise. Scores are F1, as the CoNLL 2018 shared task has them: twice what is right by the
 # words of both trees.
 
-# Where units are so many times as many as there are different ones, those of the same counts are drawn together.
+# Where units are this many times as many as there are different ones, those of the same counts are drawn together.
 _FEW = 10
 
 # So many weights are drawn at once, which fit a core's cache, but of no fewer resamples: sums by one take as long.
@@ -38,7 +38,7 @@ MANY = 1000
 # Differences below this are rounding.
 TIE = 1e-12
 
-# Weights of units, (size, units), for so many resamples.
+# Weights of units, (size, units), for this many resamples.
 Draw = Callable[[int], Array]
 
 
@@ -82,7 +82,7 @@ def _with_replacement(n: int, rng: np.random.Generator, size: int) -> Int:
 def _resampled(counts: Integers, size: int, draw: Draw, together: Callable[[Int, int], Array]) -> Float:
     """The sums of counts (units, ...) by each of `size` weights of units, (size, ...).
 
-    `together` draws the weights of units of the same counts, of which there are so many each.
+    `together` draws the weights of units of the same counts, of which there are this many each.
     """
     n = len(counts)
     columns, places = _different(counts.reshape(n, -1).T)

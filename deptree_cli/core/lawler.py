@@ -57,7 +57,7 @@ def _in_order(best: Best, below: Callable[[Heads, int, Bool], Iterable[Best]]) -
     """The best tree, and those behind it; a cell is divided when the tree behind its best one is asked for.
 
     below: a tree, the first word that may have another head, and heads that this must not have, (n+1,) -> the best
-        trees of the parts of its cell, as `best_trees_below` has them; a sum of -inf is no tree.
+        trees of the parts of its cell, as `best_trees_below` has them; a sum of -inf is not a tree.
     """
     tree, total = best
     n = len(tree)

@@ -91,7 +91,7 @@ class OfTree(Quantity):
         return np.where(np.isnan(found), 0.0, found)
 
     def arc_values(self, n: int, space: TreeSpace) -> Float | None:
-        """Return what each arc adds to it in trees of n words, (n+1, n+1); None if it is no sum over arcs there."""
+        """Return what each arc adds to it in trees of n words, (n+1, n+1); None if it is not a sum over arcs there."""
         return None
 
 

@@ -59,4 +59,4 @@ def _number(entry: Quantity) -> OfTree | None:
 # What a distribution has exactly; what a tree has; and what of that is a number.
 EXPECTED = Selection("quantity of a distribution", _expected, "Estimate it from trees: deptree swor, deptree estimate")
 OF_TREES = Selection("quantity of a tree", _of_tree, "Compute it: deptree expect {}")
-NUMBERS = Selection("number of a tree", _number, "It is no number of a tree: deptree expect, deptree estimate")
+NUMBERS = Selection("number of a tree", _number, "It is not a number of a tree: deptree expect, deptree estimate")

@@ -45,7 +45,7 @@ ONE_EACH = Costs()
 class Given:
     """Heads and labels (empty: none) that need not be a tree.
 
-    Heads are `FREE` where none is given; others that are no node, or the word itself, are wrong. `others`: what else
+    Heads are `FREE` where none is given; others that are not nodes, or the word itself, are wrong. `others`: what else
     each label may mean, likeliest first.
     """
 
@@ -269,7 +269,7 @@ _MUCH = 1 << 28
 
 
 def room_for(n: int, labels: int) -> AbstractContextManager[None]:
-    """Memory for the scores of n words with so many labels, as `memory_for` has it."""
+    """Memory for the scores of n words with this many labels, as `memory_for` has it."""
     size = _BYTES * (n + 1) ** 2 * labels
     return memory_for(size if size > _MUCH else 0, f"a sentence of {counted(n, 'word')}", "Split it")
 
@@ -345,7 +345,7 @@ class Repaired:
 
 
 class Aims(NamedTuple):
-    """What is looked for: a cost of 1 is worth so many nats; below infinity, changes that gain more are made."""
+    """What is looked for: a cost of 1 is worth this many nats; below infinity, changes that gain more are made."""
 
     costs: Costs = ONE_EACH
     worth: float = math.inf

@@ -39,11 +39,11 @@ ORDER = 2.0**-17
 # How many arcs of a word are priced in at once, nogoods of a rule and all rows are added at once, and rows are kept.
 PRICED, NOGOODS, CUTS, ROWS = 3, 20, 60, 500
 
-# After so many rounds whole costs are rounded, and a subproblem is divided whose bound rose by less than this share of
-# what is left.
+# After this many rounds whole costs are rounded, and a subproblem is divided if its bound rose by less than this share
+# of what is left.
 ROUNDED, STALLED, SLOW = 8, 8, 0.02
 
-# Rounds of long sentences take longer: up to so many words the whole budget is spent.
+# Rounds of long sentences take longer: up to this many words the whole budget is spent.
 LONG = 65
 
 

@@ -82,12 +82,12 @@ class LogScores(Scores):
 # better than the first found (best-first branch and bound; the division is Lawler's, 1972). A subproblem waits in the
 # queue, by the sum of its words' best arcs, until no other promises more: most are never solved.
 
-# The best tree alone is searched for with so many by the square of the length, but some at least, and with more where
+# The best tree alone is searched for with this many by the square of the length, but some at least, and with more where
 # there are more words than `LONG`, or trees are projective, which break fewer rules. What is left open a linear program
-# settles, within the budget, and so many steps of the simplex method for each maximum tree.
+# settles, within the budget, and this many steps of the simplex method for each maximum tree.
 SEARCHED_SQUARE, SEARCHED, LONG, SEARCHED_LONG, PIVOTS = 8000, 10, 100, 100, 300
 
-# Of so many nogoods the best to divide by is looked for.
+# Of this many nogoods the best to divide by is looked for.
 COMPARED = 8
 
 # By so much, in nats or in parts of a cost, bounds of a linear program may be off.
@@ -339,7 +339,7 @@ class BranchAndBound:
 
 # Where no tree obeys: which constraints cannot hold together, and the tree that breaks the fewest of them.
 
-# Of so many a message tells the names, and of one more.
+# Of this many a message tells the names, and of one more.
 MOST_NAMED = 6
 
 # Labels of a switch.

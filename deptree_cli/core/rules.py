@@ -498,7 +498,7 @@ class Below(TreeRule):
         of_heads, of_words = numbers_of(group), numbers_of(named if self.deny else ~named)
 
         def bad(words: Words, word: int) -> Bool:
-            """With which labels, (L,), a word is no dependent of the heads that it is about."""
+            """With which labels, (L,), a word is not a dependent of the heads that it is about."""
             named = np.logical_or.reduce([nothing, *(own for each, own in listed if each.means(words, word))])
             return named if self.deny else ~named
 

@@ -159,7 +159,7 @@ class Violation(NamedTuple):
 def broken(
     rules: Ruleset, words: Words, heads: Sequence[int], labels: Sequence[str], space: TreeSpace | None = None
 ) -> list[Violation]:
-    """Return every place where heads are no tree, or break a rule; nothing where they are a tree that obeys.
+    """Return every place where heads are not a tree, or break a rule; nothing where they are a tree that obeys.
 
     First what makes them no tree of the space, then the rules in their order, each by the order of words. Stretches of
     `words.spans` that do not hang together are named too, by the rule `spans`. A rule that names labels says nothing of
@@ -177,7 +177,7 @@ def broken(
     Args:
         rules: see `Ruleset`.
         words: what rules know of the n words; its own labels are not used.
-        heads: of words 1 to n, 0 for ROOT, `NO_HEAD` for none; others, which are no words, are named.
+        heads: of words 1 to n, 0 for ROOT, `NO_HEAD` for none; others, which are not words, are named.
         labels: of each word the name of its label, empty where it has none.
         space: of which the tree should be one; None for all single-root trees.
 

@@ -88,12 +88,12 @@ def from_sums(distribution: ArcFactored, size: int, rng: np.random.Generator) ->
     return distribution.factorisation.sample(size, rng)
 
 
-# From so many drawn words on, walks with their tables may pay (python -m benchmarks auto).
+# From this many drawn words on, walks with their tables may pay (python -m benchmarks auto).
 WORDS = 3_000
 
 
 def is_few(n: int, size: int) -> bool:
-    """Whether `auto` draws so many non-projective trees of n words by elimination, whatever the scores."""
+    """Whether `auto` draws this many non-projective trees of n words by elimination, whatever the scores."""
     return size * n < WORDS
 
 

@@ -113,7 +113,7 @@ def seed_of(seed: int | None, sent_id: str = "") -> int:
         number = -1
     if number < 0 or isinstance(seed, bool):
         remedy = "Give an integer of 0 or more, or a numpy.random.Generator"
-        raise DeptreeError(f"{seed!r} is no seed", remedy, sent_id=sent_id)
+        raise DeptreeError(f"{seed!r} is not a seed", remedy, sent_id=sent_id)
     return number
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALGORITHMS", "Algorithm", "Draws"]
 
-# Behind the trees that reach a mass come so many, and one for every so many of them if those are more.
+# Behind the trees that reach a mass come this many, and one for every this many of them if those are more.
 FURTHER = 5
 SHARE = 10
 

@@ -117,8 +117,8 @@ class TreeBatch:
         threads: on how many threads kernels work.
         side_by_side: whether short sentences are summed side by side, in half the time. Marginals then differ by
             rounding from those of each sentence's own distribution; else, where every arc is possible, not at all.
-        raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if its
-            scores are none; and its marginals and covariances are 0 or NaN.
+        raises: false: a sentence without a distribution is not an error. Its log Z is -inf if it has no tree, NaN if it
+            has no scores; its marginals and covariances are 0 or NaN.
 
     Raises:
         DeptreeError: no such precision; or, from every question, a sentence has invalid scores or no tree: it is named.

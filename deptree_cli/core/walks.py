@@ -58,8 +58,8 @@ def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> Int:
 
 Tables = NDArray[np.uint64]
 
-# Steps that all walks may take: so many, about five milliseconds, and so many for each tree. Far below 2^48, so that
-# the 48-bit thresholds of the tables cannot tell (at most 1e-8 of total variation).
+# Steps that all walks may take: this many, about five milliseconds, and this many for each tree. Far below 2^48, so
+# that the 48-bit thresholds of the tables cannot tell (at most 1e-8 of total variation).
 LIMIT, LIMIT_PER_TREE = 1_000_000, 10_000
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 # Tags that a parser does not know are counted, named, and refused if they are too many: one is a slip, but more than
-# this share of them, and at least so many, are another tag set or column.
+# this share of them, and at least this many, are another tag set or column.
 MOST, FEWEST = 0.05, 5
 
-ENOUGH = 1000  # a file with unknown tags is judged after so many words; until then its sentences are held back
+ENOUGH = 1000  # a file with unknown tags is judged after this many words; until then its sentences are held back
 NAMED = 5  # how many unknown tags a message names
 
 
@@ -120,7 +120,7 @@ def annotate(tagset: Tagset, pace: float, read: Sentence) -> AnnotatedBlock:
     """Take the words and tags out of a sentence; `pace`: seconds per word, to announce a sentence that takes long."""
     found = annotated(read.sentence, read.sent_id, tagset)
     if (seconds := found.n * pace) > PATIENCE:
-        message(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
+        message(f"{read.sent_id}: {found.n:,} words with this many particles take {round(seconds):,} seconds or more")
     return AnnotatedBlock(read.sentence, found)
 
 

@@ -27,7 +27,7 @@ ENOUGH, FEWEST = 1000, 20
 
 
 def noted(sentences: Iterator[Sentence | DeptreeError], upos: Sequence[str]) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of a file, noted if most of its first tags are no parts of speech: then rules use none of them."""
+    """The sentences of a file, noted if most of its first tags are not parts of speech: then rules use none of them."""
     held: list[Sentence | DeptreeError] = []
     tags = Counter[bool]()
     while upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedTree:
-    """What a sentence has for a tree, and what it should be; if its tags are no parts of speech, rules know none."""
+    """What a sentence has for a tree, and what it should be; if its tags are not parts of speech, rules know none."""
 
     read: Sentence
     asked: SentenceConstraints
@@ -94,7 +94,7 @@ class AnnotatedTree:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether there is something to repair: it is no tree, breaks a rule, or lacks labels that can be filled."""
+        """Whether there is something to repair: it is not a tree, breaks a rule, or lacks labels that can be filled."""
         return bool(self.broken) or ("" in self.labels and (any(self.labels) or bool(self.asked_labels)))
 
     @property

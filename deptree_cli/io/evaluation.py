@@ -32,7 +32,7 @@ from deptree_cli.kernels.columns import HEAD, NO_HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
 
-# So many sentences become arrays at once; so many units are compared.
+# This many sentences become arrays at once; this many units are compared.
 _TOGETHER, _UNITS = 1 << 10, 1 << 11
 
 

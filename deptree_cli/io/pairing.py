@@ -212,7 +212,7 @@ class ByText:
     def __init__(self, companion: Companion, lead: Side, theirs: Ahead, ours: Ahead, fallback: Any) -> None:
         self.companion, self._lead, self._fallback = companion, lead, fallback
         self._ours, self._theirs = ours, theirs
-        self._apart = 0, 0  # so many that come next on both sides have no counterpart
+        self._apart = 0, 0  # this many that come next on both sides have no counterpart
         self._beyond: list[DeptreeError] = []
 
     @property

@@ -172,7 +172,7 @@ def _size(item: Any) -> int:
 class ByOrder:
     """Pairs the n-th with the n-th, as many on both sides; names that agree must go on to agree.
 
-    Names of one side alone are no ids. If they are numbers, but not those of the order, `warn` tells.
+    Names of one side alone are not ids. If they are numbers, but not those of the order, `warn` tells.
     """
 
     def __init__(

@@ -350,7 +350,7 @@ def _search_one(key: Array, weights: Array, words: Array, of_root: Array | None,
         )
 
     def go_through(level: Level, beams: Beams, times: int) -> Beams:
-        """Give heads to the words of an interval that is to be halved so many times."""
+        """Give heads to the words of an interval that is to be halved this many times."""
 
         def in_half(beams: Beams, which: Array) -> tuple[Beams, None]:
             half = half_of(level, which, beams.parents[-1], beams.tops)
@@ -380,7 +380,7 @@ def _search_one(key: Array, weights: Array, words: Array, of_root: Array | None,
         word, start = _best(jax.random.fold_in(key, size + 1), start, options)
         is_chosen = positions[:, None] == word
         start = start._replace(heads=jnp.where(is_chosen, 0, start.heads), tops=jnp.where(is_chosen, size, start.tops))
-    # what is no word hangs on ROOT, and nothing on it
+    # what is not a word hangs on ROOT, and nothing on it
     arcs = jnp.pad(weights.T[:, :n], [(0, size - n), (0, size - n)])
     arcs = jnp.concatenate([arcs, jnp.pad(weights[n], (0, size - n))[:, None]], 1)
     to_root = (jnp.arange(size + 1) == size).astype(dtype)

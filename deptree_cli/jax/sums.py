@@ -191,7 +191,7 @@ def _of_one(weights: Array, words: Array, *, single_root: bool) -> tuple[Array, 
     n, count = len(words), words.sum()
 
     # order: (n,), the words in the order of elimination, after them anything; pivots: (n,), the weight of all arcs into
-    # a word when it was eliminated, 1 for what is no word; shares: (n+1, n), the part of the pivot that was each
+    # a word when it was eliminated, 1 for what is not a word; shares: (n+1, n), the part of the pivot that was each
     # head's, of ROOT, where it does not count, beside it; arcs: (n+1, n), each weight as it was when the first of its
     # two ends was eliminated
     def eliminate(k: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -40,7 +40,7 @@ from deptree_cli.jax.sums import (
 # here.
 
 
-# Marginals up to so many roundings may be of arcs that are in no tree.
+# Marginals up to this many roundings may be of arcs that are in no tree.
 ROUNDINGS = 64
 
 
@@ -257,7 +257,7 @@ def count_of(k: Any) -> int:
 
 
 def rows_for(k: int, sentences: Sentences) -> int:
-    """Return for how many distinct trees to have memory: k, but of many no more than so many words can have."""
+    """Return for how many distinct trees to have memory: k, but of many no more than this many words can have."""
     n = sentences.log_scores.shape[-1] - 1
     return k if k <= FEW else min(k, (n + 1) ** max(n - 1, 0))
 

@@ -77,7 +77,7 @@ def begin_with_python() -> None:
 
 
 def foresee(steps: float) -> None:
-    """Ask whether work of so many steps, and all that was done, is worth a compiler; if so, compile from now on."""
+    """Ask whether work of this many steps, and all that was done, is worth a compiler; if so, compile from now on."""
     if BUDGET.steps is not None:
         BUDGET.steps -= steps
         if BUDGET.is_spent():

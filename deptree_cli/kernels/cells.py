@@ -46,7 +46,7 @@ class TreesSoFar(NamedTuple):
     """The trees drawn so far of a sentence, what its distribution is made of, and thresholds.
 
     heads (k, n), log_probs (k,), log_left (k+1,): the logarithm of the mass left before each tree was drawn, and after
-    the last. seen: a hash table of so many trees, at most a quarter full, zeros at first: one more than the number of
+    the last. seen: a hash table of this many trees, at most a quarter full, zeros at first: one more than the number of
     each. state: of the random bits. log_weights: (n+1, n+1), ``[head, dependent]``, columns shifted. log_z: the
     logarithm of their partition function.
 

@@ -62,7 +62,7 @@ LOG_GROWTH = math.log(7.0)
 LOG_SMALLEST = -708.0
 LOG_LOST = -100.0
 
-# Items are filled in by so many columns: from row i of a table all of these are, while it is in a core's cache.
+# Items are filled in by this many columns: from row i of a table all of these are, while it is in a core's cache.
 COLUMNS = 8
 
 # Patterns of longer sentences are asked in wide numbers.

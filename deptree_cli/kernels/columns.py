@@ -16,7 +16,7 @@ WIDTH, FORM_PLACE, HEAD_PLACE, DEPREL_PLACE, DEPS_PLACE, MISC_PLACE = range(6)
 NO_COLUMN = -1
 
 # What `scan` finds of a word, a row of int64: its head (`NO_HEAD` for an underscore, `NO_NUMBER` for anything else that
-# is no number, if any heads are asked for), whether DEPREL is kept together with HEAD (one that says nothing is not),
+# is not a number, if any heads are asked for), whether DEPREL is kept together with HEAD (not one that says nothing),
 # its line; and where its columns begin and end, the last one before the newline. Of a column that the file does not
 # have both are -1.
 HEAD, KEEPS, LINE = range(3)

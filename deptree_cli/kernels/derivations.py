@@ -33,7 +33,7 @@ from deptree_cli.kernels.xoshiro import uniform
 # A projective tree as a sequence of choices: how the items of Eisner's chart are split, from the top down.
 #
 # That makes 2 n choices for a tree of n words, and every tree is made by one sequence only. A choice is the node k at
-# which an item is split: there are so many even where an item can be split at one place only.
+# which an item is split: there are this many even where an item can be split at one place only.
 #
 # The helpers are inlined: handing over arrays would take longer than what they do.
 
@@ -251,7 +251,7 @@ def draw_tree(trie, count):
 
 @kernel
 def load_path(trie, tree, depth):
-    """Fill trie.other with the path of a tree, and trie.other_rest behind so many choices, if they are not it."""
+    """Fill trie.other with the path of a tree, and trie.other_rest behind this many choices, if they are not it."""
     if trie.cursor[KNOWN] != tree:
         choices = fill_path(trie.grammar, trie.drawn.heads[tree], trie.other, trie.stack, trie.first, trie.last)
         fill_rest(trie.grammar, trie.other, depth, choices, trie.other_rest)

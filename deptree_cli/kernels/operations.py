@@ -159,7 +159,7 @@ def view(memory, start, size, shape):
 
 @operation
 def new(like, size):
-    """Return memory for so many numbers of an array's kind."""
+    """Return memory for this many numbers of an array's kind."""
     return np.empty(size, like.dtype)
 
 

@@ -15,7 +15,7 @@ from deptree_cli.kernels.trees import tree_log_probs as log_probs_of_trees
 # Matrices of many sentences in one array, and the weights of a block of them as the kernels of batches take them.
 
 
-# Up to so many words sums in float32 keep marginals within 5e-6; of 200 words some were 9e-6 off.
+# Up to this many words sums in float32 keep marginals within 5e-6; of 200 words some were 9e-6 off.
 LONG = 100
 
 

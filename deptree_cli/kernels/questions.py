@@ -132,7 +132,7 @@ def find_best(swept, scores, single_root, heads):
 
 @operation
 def chart_in(memory, nodes):
-    """Return memory as the chart of so many nodes."""
+    """Return memory as the chart of this many nodes."""
     tables = np.int64(charts.TABLES)
     return view(memory, 0, tables * nodes * nodes, (tables, nodes, nodes))
 
@@ -323,7 +323,7 @@ def sums_side_by_side(packed, log_z, marginals):
 
 @kernel(allocates=True)
 def short_sentences(lengths, longest):
-    """Return the numbers of the sentences of so many words at most, shortest first."""
+    """Return the numbers of the sentences of this many words at most, shortest first."""
     order, found = np.empty(lengths.shape[0], np.int64), 0
     for n in range(1, min(longest, largest(lengths)) + 1):
         for b in range(lengths.shape[0]):

@@ -138,7 +138,7 @@ def says_something(data, start, end):
 
 @kernel
 def scan(data, start, rows, places, any_heads):
-    """Find the words of the sentence in data (uint8), from start on, that is, behind what is no part of it.
+    """Find the words of the sentence in data (uint8), from start on, that is, behind what is not part of it.
 
     rows: int64 (lines + 1, `WORD_FACTS` and at least one more than there are columns); the first is workspace, words
     are written from the second on, empty nodes (where their lines begin and end) from the bottom. places: int64, which

@@ -204,7 +204,7 @@ def _under(program: AnyProgram, mask: Mask) -> MonteCarloEstimate:
 # Randomized pruning: averages over the masks of several chains, and what their batches tell of errors.
 
 
-# Chains are summed up in fewer batches than this, all of one length, which doubles when there are so many.
+# Chains are summed up in fewer batches than this, all of one length, which doubles when there are this many.
 BATCHES = 40
 
 # Features whose means differ by less than this between chains (a standard deviation) agree.

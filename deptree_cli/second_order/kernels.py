@@ -48,7 +48,7 @@ class PartWeights(NamedTuple):
             stands between the two, and under ROOT, which has no head, for all but number 0.
         siblings: ``[head, dependent, sibling]``, (n+1, n+1, n+1); the head itself stands for no sibling.
 
-    Number 0 of both, which is no arc's, is 1.
+    Number 0 of both, which is not an arc's, is 1.
     """
 
     arcs: Any

@@ -44,7 +44,7 @@ from deptree_cli.torch.ops import (
 # times it is 0.
 NO_TREE = -1e30
 
-# Up to so many words the trees are few enough to be enumerated: 1,296 of 5.
+# Up to this many words the trees are few enough to be enumerated: 1,296 of 5.
 MOST_WORDS = 5
 
 EVENTS = ("heads", "arcs")
@@ -115,7 +115,7 @@ class DistinctTrees(NamedTuple):
         trees: (k, ..., N) heads or (k, ..., N, N) arcs; all -1 (or 0) if a sentence has fewer than k.
         log_probs: (k, ...), differentiable; -1e30 if there is no tree.
         weights: (k, ...), constants: probabilities divided by those of being among the k (Kool et al. 2019); 0 if there
-            is no tree.
+            is not a tree.
         exhausted: (...,) bool, whether these are all the trees that the sentence has.
     """
 
@@ -268,7 +268,7 @@ class TreeDistribution(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the log-probabilities of trees, (*sample, ...), at most 0.
 
-        -inf for a tree with a forbidden arc and, unless arguments are validated, for heads that are no tree of the
+        -inf for a tree with a forbidden arc and, unless arguments are validated, for heads that are not a tree of the
         space.
 
         Args:

@@ -28,7 +28,7 @@ from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, Short, SpaceLike, TreeS
 
 
 def word_mask(lengths: Tensor, nodes: int) -> Tensor:
-    """Return which nodes are words, (..., N) bool, for sentences of so many words (...,)."""
+    """Return which nodes are words, (..., N) bool, for sentences of this many words (...,)."""
     node = torch.arange(nodes, device=lengths.device)
     return (node > 0) & (node <= lengths[..., None])
 
@@ -124,7 +124,7 @@ def checked_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
 
 
 def _check_lengths(lengths: Tensor, nodes: int) -> None:
-    """Raise a DeptreeError where a sentence has too few words, or too many for scores of so many nodes."""
+    """Raise a DeptreeError where a sentence has too few words, or too many for scores of this many nodes."""
     found = lengths.flatten().tolist()  # not numpy(): tensors that PyTorch transforms have none
     if found and not 1 <= min(found) <= max(found) < nodes:
         b = next(b for b, n in enumerate(found) if not 1 <= n < nodes)

@@ -206,3 +206,13 @@ def test_votes_need_be_no_trees(done, put) -> None:
     assert (ran.rows[0]["heads"], ran.rows[0]["deprels"]) == ([2, 0], ["nsubj", "root"])
     assert ran.rows[0]["support"] == [0.5, 0.5]
     assert "deptree: 2 heads in words that files divide otherwise: no vote" in ran.said
+
+
+def test_a_sentence_without_a_vote_has_no_tree(deptree, put) -> None:
+    """None is made up: it is an error, and may be left out."""
+    put("a.jsonl", '{"sent_id":"x","heads":[null,null]}\n{"sent_id":"y","heads":[2,0]}\n')
+    ran = deptree("combine", "a.jsonl", "a.jsonl")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "(x): no file has a HEAD for any of its words. " in ran.said[-1]
+    ran = deptree("combine", "a.jsonl", "a.jsonl", "--on-error", "skip")
+    assert [row["sent_id"] for row in ran.rows] == ["y"]

@@ -32,14 +32,14 @@ ASKED = {
 def test_what_is_no_number_is_refused(k: Any) -> None:
     with pytest.raises(DeptreeError) as caught:
         TREES.sample(k)
-    problem = "-1 trees are asked for" if k == -1 else f"{k!r} is no number of trees"
+    problem = "-1 trees are asked for" if k == -1 else f"{k!r} is not a number of trees"
     assert str(caught.value) == f"{problem}. Ask for 1 or more."
 
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_everything_that_takes_a_number_checks_it(kind: str) -> None:
     what = "alignments" if kind == "alignments" else "trees"
-    with pytest.raises(DeptreeError, match=rf"^True is no number of {what}\. Ask for 1 or more\.$"):
+    with pytest.raises(DeptreeError, match=rf"^True is not a number of {what}\. Ask for 1 or more\.$"):
         ASKED[kind](True)
 
 

@@ -128,12 +128,12 @@ def test_without_a_seed_there_is_a_fresh_one(name: str) -> None:
 def test_what_is_no_seed_is_refused(given: Any) -> None:
     with pytest.raises(DeptreeError) as caught:
         FLAT.sample(K, given)
-    assert f"{given!r} is no seed. Give an integer of 0 or more, or a numpy.random.Generator." in str(caught.value)
+    assert f"{given!r} is not a seed. Give an integer of 0 or more, or a numpy.random.Generator." in str(caught.value)
 
 
 @EACH
 def test_everything_that_takes_a_seed_checks_it(name: str) -> None:
-    with pytest.raises(DeptreeError, match="-1 is no seed"):
+    with pytest.raises(DeptreeError, match="-1 is not a seed"):
         CALLS[name](-1)
     with pytest.raises(DeptreeError, match="rng and seed are both given"):
         CALLS[name](1, seed=2)

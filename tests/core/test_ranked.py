@@ -93,7 +93,7 @@ def test_trees_are_found_as_they_are_asked_for() -> None:
 def test_numbers_that_make_no_sense() -> None:
     distribution = TreeDistribution(np.zeros((3, 3)))
     for mass in (0, -1, 1.1, np.nan):
-        with pytest.raises(DeptreeError, match="no probability"):
+        with pytest.raises(DeptreeError, match="not a probability"):
             distribution.top_mass(mass)
     for nats in (-1, np.nan):
         with pytest.raises(DeptreeError, match="nats"):

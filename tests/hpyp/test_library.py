@@ -207,7 +207,7 @@ def test_numbers_that_are_none(parser: Parser, k: object) -> None:
         (lambda: parser.generate(k), "sentences"),
     ):
         with pytest.raises(
-            DeptreeError, match=rf"^{k} (is no number of {what}|{what} are asked for)\. Ask for 1 or more"
+            DeptreeError, match=rf"^{k} (is not a number of {what}|{what} are asked for)\. Ask for 1 or more"
         ):
             draw()
     assert parser.sample((FORMS, TAGS), 0, 1).shape == (0, len(FORMS))

@@ -47,13 +47,13 @@ def test_one_key_is_for_all_sentences(name: str, make: Any) -> None:
 @pytest.mark.parametrize("k", [0, -1, 2.5, None, True, "many"])
 def test_as_many_trees_are_not_there(name: str, k: Any) -> None:
     ask = top_k if name == "top_k" else partial(SAMPLERS[name], jax.random.key(0))
-    message = f"^{k} trees are asked for" if type(k) is int else f"^{k!r} is no number of trees"
+    message = f"^{k} trees are asked for" if type(k) is int else f"^{k!r} is not a number of trees"
     with pytest.raises(DeptreeError, match=rf"{message}\. Ask for (an integer of )?1 or more"):
         ask(SCORES, k)
 
 
 def test_a_traced_number_of_trees_is_refused() -> None:
-    with pytest.raises(DeptreeError, match=r"is no number of trees\. Ask for an integer of 1 or more, static"):
+    with pytest.raises(DeptreeError, match=r"is not a number of trees\. Ask for an integer of 1 or more, static"):
         jax.jit(top_k)(SCORES, 2)
     assert top_k(SCORES, np.int64(2)).shape == (2, 3)
 

@@ -26,7 +26,7 @@ ASKED = {
 @pytest.mark.parametrize("kind", ASKED)
 @pytest.mark.parametrize("k", [-1, 1.5, None, "3", True], ids=repr)
 def test_what_is_no_number_is_refused(kind: str, k: Any) -> None:
-    problem = f"{k} trees are asked for" if k == -1 else f"{k!r} is no number of trees"
+    problem = f"{k} trees are asked for" if k == -1 else f"{k!r} is not a number of trees"
     with pytest.raises(DeptreeError) as caught:
         ASKED[kind](k)
     assert str(caught.value) == f"{problem}. Ask for 1 or more."

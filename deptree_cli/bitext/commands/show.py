@@ -47,7 +47,7 @@ class AlignmentPicture:
 SHADES, EMPTY = {0.75: "█", 0.5: "▓", 0.25: "▒", 0.01: "░"}, "·"
 LEGEND = "░ from .01  ▒ .25  ▓ .5  █ .75", "[ ] link of the best alignment"
 
-# Columns for source words: at least so many, however narrow the terminal. And the characters of a word that is upright.
+# Columns for source words: at least this many, however narrow the terminal; and the characters of an upright word.
 LEAST, TALLEST = 4, 12
 
 # Columns of a link with its brackets below its word; and the heading of the numbers at the right.

@@ -45,7 +45,7 @@ class Arena(NamedTuple):
 
 @kernel(allocates=True)
 def new_arena(size):
-    """Return room for so many records, with the bottom of all stacks and the stack of the root alone."""
+    """Return room for this many records, with the bottom of all stacks and the stack of the root alone."""
     records = np.empty((size, RECORD), np.int32)
     records[: ROOT + 1] = 0
     records[BOTTOM, INDEX] = -1
@@ -152,7 +152,7 @@ def read_actions(arena, last, actions, tags):
 
 @kernel(allocates=True)
 def with_room(arena, more):
-    """Return the arena, moved into a larger one if so many more records have no place."""
+    """Return the arena, moved into a larger one if this many more records have no place."""
     used = arena.used[0]
     if used + more <= arena.records.shape[0]:
         return arena

@@ -55,7 +55,7 @@ class Filter(NamedTuple):
 
 @kernel(allocates=True)
 def run_filter(model, words, tags, size, state):
-    """Filter a sentence with so many particles; return the arena, the weighted items at its end, the log-evidence."""
+    """Filter a sentence with this many particles; return the arena, the weighted items at its end, the log-evidence."""
     stages = words.shape[0] + 1
     method = Filter(new_predictor(model, words, tags), 2 + model.tags, np.empty(stages), state)
     arena, particles = follow(method, stages, size, False)

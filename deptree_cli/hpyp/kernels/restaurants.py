@@ -62,7 +62,7 @@ CUSTOMERS, TABLES, FIRST, LEVEL = range(4)
 # table sizes, where there are several tables.
 DISH, NEXT, SEATED, SERVED, BIN = range(5)
 
-# The columns of a bin: so many tables of this size; the next bin.
+# The columns of a bin: this many tables of this size; the next bin.
 SIZE, COUNT, NEXT_BIN = range(3)
 
 # How many nodes, entries and bins are in use, and the first of the bins that are free again.

@@ -51,7 +51,7 @@ class Particles(NamedTuple):
 
 @kernel(allocates=True)
 def new_particles(size):
-    """Return room for so many items."""
+    """Return room for this many items."""
     return Particles(np.empty(size, np.int64), np.ones(size, np.int64), np.empty(size), np.zeros(2, np.int64))
 
 
@@ -286,7 +286,7 @@ def _step(method, arena, index, item, waiting, shifted):
 
 @kernel(forceinline=True)
 def goes_on(method, particles, number, weight):
-    """Return whether an item with so many particles is followed: in a beam, whether its weight has a place."""
+    """Return whether an item with this many particles is followed: in a beam, whether its weight has a place."""
     return has_place(particles, weight) if method.is_beam else number > 0
 
 

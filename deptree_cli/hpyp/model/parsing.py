@@ -91,7 +91,7 @@ def parse(
     predicts_tags: bool = False,
     beam: int | None = None,
 ) -> Parse:
-    """The most probable derivation that is found with so many particles (Buys and Blunsom 2015, algorithm 1).
+    """The most probable derivation that is found with this many particles (Buys and Blunsom 2015, algorithm 1).
 
     With `beam`, its size, a beam finds it instead (`hpyp/kernels/search.py`).
 
@@ -120,8 +120,8 @@ def filtered(
 ) -> Filtered:
     """Filter a sentence: weighted trees, some of them drawn, and the evidence of every word (`hpyp/kernels/filter.py`).
 
-    Of a parser with several states there is a filter for each, with so many particles. Evidence is the mean of theirs,
-    which is the probability of the words under the mixture of the states. The weights of trees are such that every
+    Of a parser with several states there is a filter for each, with this many particles. Evidence is their mean, which
+    is the probability of the words under the mixture of the states. The weights of trees are such that every
     state has the same share of them, however probable it finds the words: a mean of parsers, measured to be better
     calibrated than the mixture given the words, in which one state or two outweigh the others.
     """
@@ -238,7 +238,7 @@ def evidence(
     predicts_tags: bool = False,
     filters: int = FILTERS,
 ) -> Evidence:
-    """The evidence of a sentence by so many filters of so many particles each.
+    """The evidence of a sentence by this many filters of this many particles each.
 
     It is the probability of words and tags where tags are given, and of words alone where they are predicted: then they
     are summed out. By a parser without words it is that of tags.

@@ -30,7 +30,7 @@ class Snapshot:
 
     Of every node: `parents`, `symbols` (N,) int32; the root comes first, and has the parent NONE. Of every entry: node
     (`places`), dish, customers (`seated`) and tables (`served`), (M,) int32. Tables of dishes that are served at
-    several: so many (`counts`) of this size, (B,) int32. Discounts and strengths are (levels,). `choices` is how many
+    several: this many (`counts`) of this size, (B,) int32. Discounts and strengths are (levels,). `choices` is how many
     dishes there are, equally likely at first.
     """
 
@@ -136,7 +136,7 @@ LOAD, FEWEST = 0.6, 1024
 
 
 def table_of(keys: Int, values: Int, size: int = 0) -> Int:
-    """A table with these keys and values, and room for so many in all."""
+    """A table with these keys and values, and room for this many in all."""
     slots = FEWEST
     while slots * LOAD < max(size, len(keys)):
         slots *= 2
@@ -237,7 +237,7 @@ class Process:
         return len(self.restaurants.discounts)
 
     def make_room(self, nodes: int = 0, entries: int = 0, bins: int = 0) -> None:
-        """Have room for so many nodes, entries and bins more, and some to spare."""
+        """Have room for this many nodes, entries and bins more, and some to spare."""
 
         def longer(array: Any, used: int, more: int) -> Any:
             """Has half as many rows again, and twice the room, if the array has to be copied."""
@@ -295,7 +295,7 @@ class Process:
 # What processes at rest predict: their tables for `hpyp/kernels/restaurants.py`.
 
 
-# Restaurants with so many dishes have the probabilities of all written out, as long as these are not too many numbers.
+# Restaurants with this many dishes have all probabilities written out, as long as these are not too many numbers.
 MANY = 8
 MOST = 1 << 21
 
@@ -349,7 +349,7 @@ def predictions(processes: Sequence[Snapshot], dishes: Sequence[int]) -> tuple[P
 
 
 def _written_out(sizes: Int, dishes: int) -> Int:
-    """The nodes with so many dishes that all probabilities are written out, parents before children: the root first.
+    """The nodes with this many dishes that all probabilities are written out, parents before children: the root first.
 
     No node has dishes that its parent has not, so a node that is chosen has a parent that is.
     """

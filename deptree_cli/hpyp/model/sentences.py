@@ -137,7 +137,7 @@ SPACING = 5
 
 
 def kept_iterations(burn_in: int, samples: int) -> range:
-    """After which iterations so many states are kept: the first after the burn-in, the last when training ends."""
+    """After which iterations this many states are kept: the first after the burn-in, the last when training ends."""
     return range(burn_in, burn_in + SPACING * (samples - 1) + 1, SPACING)
 
 

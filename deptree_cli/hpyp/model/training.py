@@ -146,7 +146,7 @@ class Parses(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the sampler had drawn after so many iterations: the processes that it had then."""
+    """What the sampler had drawn after this many iterations: the processes that it had then."""
 
     iterations: int
     processes: tuple[Snapshot, ...]
@@ -213,7 +213,7 @@ def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
 
 
 def check_targets(trained: Trained, kept: Sequence[int], passes: int) -> None:
-    """Make sure that there is a way from a parser to so many passes, states being kept after these iterations."""
+    """Make sure that there is a way from a parser to this many passes, states being kept after these iterations."""
     progress, iterations = trained.progress, kept[-1]
     for done, wanted, option in [(progress.iterations, iterations, "iterations"), (progress.passes, passes, "passes")]:
         if done > wanted:

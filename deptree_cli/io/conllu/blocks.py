@@ -210,7 +210,7 @@ class Block:
         template: the bytes, and the places in them where `splicing.py` writes trees.
 
     Raises:
-        DeptreeError: other columns, ids that are not 1, 2, 3, ..., an empty FORM, a HEAD that is no word, no words.
+        DeptreeError: other columns, ids that are not 1, 2, 3, ..., an empty FORM, a HEAD that is not a word, no words.
     """
 
     def __init__(self, chunk: Chunk, file: str, any_heads: bool = False) -> None:
@@ -272,7 +272,7 @@ class Block:
     def heads(self) -> list[int | None]:
         """The words' heads, 0 = ROOT, None where the column is ``_``.
 
-        With `any_heads` also numbers beyond the sentence, and `NO_WORD` where the column is no number (up to 9 digits):
+        With `any_heads` also numbers beyond the sentence, and `NO_WORD` if the column is not a number (up to 9 digits):
         `column` has what is written there.
         """
         heads = self._words[:, HEAD].tolist()
@@ -426,7 +426,7 @@ def word_starts(blocks: Sequence[Block]) -> Int:
 
 
 def heads_of(blocks: Sequence[Block]) -> Int:
-    """The heads of all words, 0 = ROOT, negative where the column is no number."""
+    """The heads of all words, 0 = ROOT, negative where the column is not a number."""
     return np.concatenate([block.template.words[:, HEAD] for block in blocks])  # type: ignore[index]
 
 
@@ -438,7 +438,7 @@ def columns_of(blocks: Sequence[Block], *names: str) -> list[list[bytes]]:
         data = b"\n".join(block.raw[block.template.rows_start : block.template.rows_end] for block in together)
         lines = data.replace(b"\r\n", b"\n").split(b"\n")
         rows = [line.rstrip(b"\r").split(b"\t") for line in lines if line]
-        if len(rows) > sum(block.n for block in together):  # multiword tokens and empty nodes are no words
+        if len(rows) > sum(block.n for block in together):  # multiword tokens and empty nodes are not words
             rows = [row for row in rows if row[0].isdigit()]
         for name, cells in zip(names, found, strict=True):
             place = columns.index(name) if name in columns else None

@@ -226,7 +226,7 @@ def unused_mark(data: bytes) -> bytes:
 
 
 def probability(value: float, digits: int = 4) -> str:
-    """A probability to so many significant digits, more where it would be rounded to a certainty that it is not."""
+    """A probability to this many significant digits, more where it would be rounded to a certainty that it is not."""
     text = f"{value:.{digits}g}"
     while text == "1" and value < 1 and digits < _ALL_DIGITS:
         digits += 1

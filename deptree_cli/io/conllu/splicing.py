@@ -42,7 +42,7 @@ class Deprels:
 
     @classmethod
     def given(cls, labels: Sequence[str | None], trees: int) -> Deprels | None:
-        """Labels that words have in each of so many trees, None for words of any label; None if all are."""
+        """Labels that words have in each of this many trees, None for words of any label; None if all are."""
         names = tuple(dict.fromkeys(label for label in labels if label is not None))
         numbers = {name: number for number, name in enumerate(names)}
         row = [-1 if label is None else numbers[label] for label in labels]
@@ -56,7 +56,7 @@ Packed = tuple[NDArray[np.uint8], NDArray[np.int64]]
 class Spliced(NamedTuple):
     """The bytes of the trees of a sentence, and what became of the sentence's own annotation.
 
-    `own_labels` are those that it had, beside heads of these trees. If one of the trees `is_reduced`, DEPS or so many
+    `own_labels` are those that it had, beside heads of these trees. If one of the trees `is_reduced`, DEPS or this many
     empty nodes are missing beside it. `left_out` has no column in the file: ``HeadProb (MISC)``, ``labels (DEPREL)``.
     """
 
@@ -213,7 +213,7 @@ def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> lis
     found, given = list[Change](), zip(block.heads, block.column("head"), block.column("deprel"), strict=True)
     labels = labels if "deprel" in block.columns else [""] * block.n
     for word, (head, label, (old, old_head, old_label)) in enumerate(zip(heads, labels, given, strict=True), 1):
-        if (label and label != old_label) or old != head:  # as a number: zeros in front are no other head
+        if (label and label != old_label) or old != head:  # as a number: zeros in front do not make another head
             found.append(Change(word, head, label or ("" if old_label in NOTHING else old_label), old_head, old_label))
     return found
 

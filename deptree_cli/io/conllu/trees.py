@@ -160,7 +160,7 @@ def acceptance_note(acceptance: float, trees: int) -> Note:
 
 
 def relaxed_notes(given_up: GivenUp | None, trees: int) -> list[Note]:
-    """For each of so many trees the rules that were given up, if some were, and whether fewer were not enough."""
+    """For each of this many trees the rules that were given up, if some were, and whether fewer were not enough."""
     names, fewest = given_up or (None, None)
     listed = Note("relaxed", "relaxed", [names] * trees, lambda names: printable("; ".join(names)))
     return [listed, Note("relaxed_fewest", "relaxed_fewest", [fewest] * trees)]

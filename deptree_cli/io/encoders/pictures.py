@@ -26,7 +26,7 @@ def _drawing(draw: str, path: str | None, page: Page) -> Iterator[Write]:
 
 
 def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
-    """Return the format of pictures that are drawn as text, so many columns wide, coloured or not."""
+    """Return the format of pictures that are drawn as text, this many columns wide, coloured or not."""
 
     @contextmanager
     def opened(path: str | None, page: Page) -> Iterator[Write]:

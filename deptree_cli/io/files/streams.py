@@ -49,7 +49,7 @@ class Input(NamedTuple):
 # The files that are being read, by their paths as they were given: for `share_read`.
 _reading: dict[str, BinaryIO] = {}
 
-# Those of them that are no files, from which more may come later: for `is_at_hand`.
+# Those of them that are not files, from which more may come later: for `is_at_hand`.
 _pipes: list[BinaryIO] = []
 
 
@@ -81,7 +81,7 @@ def is_at_hand() -> bool:
 
 
 def at_hand(items: Iterator[Item], most: int) -> Iterator[list[Item]]:
-    """What is read from files, so many items at a time as can be had without waiting; whatever reading raises comes
+    """What is read from files, this many items at a time as can be had without waiting; whatever reading raises comes
     behind the items in front of it."""
     found: list[Item] = []
     try:
@@ -201,7 +201,9 @@ def _did_you_mean(path: Path) -> str:
     except OSError:
         return f"There is no folder {path.parent} either"
     stem, *stems = (readable(name).partition(".")[0] for name in (path.name, *names))
-    alike = [name for name, each in zip(names, stems, strict=True) if nearest(stem, [each])]  # suffixes are no likeness
+    alike = [
+        name for name, each in zip(names, stems, strict=True) if nearest(stem, [each])
+    ]  # suffixes are not likeness
     near = nearest(path.name, alike)
     return f"Did you mean {path.with_name(near)}?" if near else "Check the name"
 
@@ -279,7 +281,7 @@ def cells(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown)
 
 
-# Columns of what is no terminal, or of one that does not say how wide it is.
+# Columns of what is not a terminal, or of one that does not say how wide it is.
 USUAL = 80
 
 

@@ -51,7 +51,7 @@ LONGEST = 60
 # Of longer sentences arc probabilities below this one are left out.
 SMALLEST_SHOWN = 1e-4
 
-# Labels are told for arcs of at least this probability, so many of each.
+# Labels are told for arcs of at least this probability, this many of each.
 LABELLED, MOST_LABELS = 0.01, 3
 
 # So many samples of a sentence are enough to look at.

@@ -123,7 +123,7 @@ ONE_ROW = 1500
 ROOMS = (1100, 1400, 1700, 2000, 2400, 2800, 3200, 3500)
 PORTRAIT = 1.1
 
-# The sides of a page are shown no larger. More other arcs than so many a word are no longer a matter of rows, though:
+# The sides of a page are shown no larger. More other arcs than this many a word are no longer a matter of rows, though:
 # whoever wants to see these gets them in one row, whatever it takes.
 LARGEST = 3900
 MOST_IN_ROWS = 12

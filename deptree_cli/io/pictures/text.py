@@ -137,7 +137,7 @@ Layers = Sequence[Sequence[Arc]]
 
 IMPROBABLE = 0.5
 
-# Beside the words arcs get this share of the terminal's width at most, and what the table leaves, but so many columns
+# Beside the words arcs get this share of the terminal's width at most, and what the table leaves, but this many columns
 # at least. Where two columns for each are too many they get one; those too long even so are left to the table.
 MOST_BESIDE, LEAST_BESIDE = 0.4, 12
 DOWNWARDS, RIGHTWARDS = "▼", "►"

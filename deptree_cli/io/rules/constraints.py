@@ -222,7 +222,7 @@ class SentenceConstraints:
         return replace(self, words=replace(self.words, labels=names))
 
     def broken(self, heads: Sequence[int], labels: Sequence[str], space: TreeSpace | None = None) -> list[Violation]:
-        """Every place where heads are no tree or do not obey; see `deptree_cli.core.ruleset.broken`.
+        """Every place where heads are not a tree or do not obey; see `deptree_cli.core.ruleset.broken`.
 
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
         """

@@ -221,7 +221,7 @@ def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fi
 # How often a group with repetitions or alternatives may repeat, and what repeats it, as Python parses patterns.
 FEW, REPEATS = 3, ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
-# What is no list of labels.
+# What is not a list of labels.
 OF_WORDS = ("upos", "feats", "head-upos", "head-feats")
 
 # What a file says of all its rules: what they are called, and which parts of speech there are.

@@ -103,7 +103,7 @@ def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temp
 
 
 def _fits(record: Sentence, layout: Layout) -> bool:
-    """Whether it has nothing but numbers of arcs, in the orientation that the layout says, and is no long sentence."""
+    """Whether it has nothing but numbers of arcs, in the orientation of the layout, and is not long."""
     rows, columns = record.scores.shape
     if min(rows, columns) > LONGEST or record.labels is not None or not numeric(record.scores.dtype):
         return False

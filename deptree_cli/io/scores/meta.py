@@ -78,7 +78,7 @@ class Meta:
         self.check_no_results()
 
     def check_no_results(self) -> None:
-        """Raise if a command wrote the file as its results, which are no scores."""
+        """Raise if a command wrote the file as its results, which are not scores."""
         if (self.command and self.command not in WRITE_SCORES) or (self.command == "combine" and self.layout is None):
             problem = f"deptree {self.command} wrote this file, and it holds no scores"
             raise DeptreeError(problem, "Name the file of scores that it was made from")

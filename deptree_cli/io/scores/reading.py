@@ -18,7 +18,7 @@ from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence, Temperature
 
-# What stands beside scores in small files: names of labels, of which no parser has so many, and calibrations.
+# What stands beside scores in small files: names of labels, of which no parser has this many, and calibrations.
 MOST_BYTES = 1 << 24
 
 _FORMS = "Give a JSON list of names, a JSON object with their numbers, or a text file with one name a line"

@@ -32,7 +32,7 @@ _LARGEST_COUNT = 10**12
 class SworNotes(NamedTuple):
     """What `deptree swor` writes beside a tree, and on a sentence's last tree on behalf of all.
 
-    None is missing, NaN is no number.
+    None is missing, NaN is not a number.
 
     Attributes:
         log_prob: the logarithm of the tree's probability.
@@ -121,7 +121,7 @@ def checked_count(count: Any, place: str, sent_id: str) -> int:
 
 
 def swor_notes(found: Mapping[str, Any]) -> SworNotes:
-    """What `deptree swor` notes on a tree, and on all with the last; NaN for what is no number."""
+    """What `deptree swor` notes on a tree, and on all with the last; NaN for what is not a number."""
     notes = SworNotes(*map(_number, map(found.get, SworNotes._fields)))
     exhausted = found.get("exhausted")  # on the last tree only
     if exhausted not in (None, True, False, "yes", "no"):
@@ -206,7 +206,7 @@ def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterat
 
     Args:
         named: whether a tree that does not name its sentence is an error.
-        any_heads: whether heads may be no tree, and -1 where a word has none; words are then told too.
+        any_heads: whether heads need not be a tree, and -1 where a word has none; words are then told too.
     """
     with open_input(path) as file:
         trees = _of_lines(file, lambda fields, place, _: tree_in(fields, place, any_heads))

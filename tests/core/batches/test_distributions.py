@@ -89,5 +89,5 @@ def test_what_is_wrong_with_which_sentence(scores: list[np.ndarray], lengths: li
 
 
 def test_a_seed_is_checked() -> None:
-    with pytest.raises(DeptreeError, match="no seed"):
+    with pytest.raises(DeptreeError, match="not a seed"):
         batch([np.zeros((3, 3))]).sample(2, -1)

@@ -1,4 +1,4 @@
-"""What breaks rules, kind by kind; and what is no tree."""
+"""What breaks rules, kind by kind; and what is not a tree."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_heads_that_are_no_tree_are_none_for_the_validator(treebank: Path) -> No
         heads = [NO_HEAD if head is None else head for head in block.heads]
         rows = broken(Ruleset("none", ()), words_of(block, block.n, None), heads, block.deprels)
         own, others = {each.rule for each in rows}, theirs.get(block.sent_id, set())
-        others -= {"unknown-head"} - own  # said also of what is no number
+        others -= {"unknown-head"} - own  # said also of what is not a number
         assert others == own or (others < own and others)
         found += bool(own)
     assert found > 0.2 * len(blocks)

@@ -10,7 +10,7 @@ from deptree_cli.hpyp.model.sentences import as_annotated
 
 
 def unseen(words: int) -> bytes:
-    """A sentence of so many nouns that no treebank has."""
+    """A sentence of this many nouns that no treebank has."""
     return b"".join(b"%d\tzz%dx\t_\tNOUN\t_\t_\t_\t_\t_\t_\n" % (i, i) for i in range(1, words + 1)) + b"\n"
 
 
@@ -44,6 +44,6 @@ def test_what_takes_long_is_announced(deptree, model, monkeypatch) -> None:
     """Before the work, unless --quiet; here everything takes long."""
     monkeypatch.setattr("deptree_cli.hpyp.options.PATIENCE", 0.0)
     ran = deptree("hpyp", "surprisal", model, "-", "--seed", 1, "--particles", 10, stdin=unseen(3))
-    assert "1: 3 words with so many particles take 0 seconds or more" in ran.err
+    assert "1: 3 words with this many particles take 0 seconds or more" in ran.err
     ran = deptree("hpyp", "surprisal", model, "-", "--seed", 1, "--particles", 10, "-q", stdin=unseen(3))
     assert ran.err == ""

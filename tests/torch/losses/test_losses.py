@@ -217,7 +217,7 @@ def test_shapes_are_refused() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_compiled(name: str, graphs: Any) -> None:
-    """`torch.compile` without a break in the graph: the same values and gradients, and infinity for what is no tree."""
+    """`torch.compile` without a break in the graph: the same values and gradients; infinity for what is not a tree."""
     scores = torch.tensor(np.array([graphs.gaussian(3, seed=seed) for seed in range(2)]), requires_grad=True)
     heads, lengths = torch.tensor([[0, 0, 1, 1], [0, 2, 0, -1]]), torch.tensor([3, 2])
     args = {"expected_cost": (scores.detach(),), "entropy_regularisation": ()}.get(name, (heads,))

@@ -20,7 +20,7 @@ DRAWS = 4000
 
 
 def all_correct(heads: Any) -> Any:
-    """A reward that is no sum over arcs: 1 for the gold tree, and half a point for a right head of the first word."""
+    """A reward that is not a sum over arcs: 1 for the gold tree, and half a point for a right first head."""
     gold = torch.tensor(GOLD)
     return (heads[..., 1:4] == gold).all(-1) + 0.5 * (heads[..., 1] == GOLD[0])
 

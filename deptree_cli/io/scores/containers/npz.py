@@ -28,7 +28,7 @@ from deptree_cli.io.scores.meta import Meta
 
 _SUFFIX = ".npy"
 
-# Entries of so many bytes are read at once, which is quicker.
+# Entries of this many bytes are read at once, which is quicker.
 _SMALL = 1 << 22
 
 # What zipfile raises for a damaged, an encrypted or an exotically compressed entry.

@@ -41,7 +41,7 @@ def _library(place: str = "") -> ModuleType:
 
 @contextmanager
 def open_safetensors(file: Input) -> Iterator[Tensors]:
-    """Open a file of tensors; what is no plain file is first copied to a temporary one."""
+    """Open a file of tensors; what is not a plain file is first copied to a temporary one."""
     library = _library(file.place)
     with path_of(file.stream) as path:
         try:
