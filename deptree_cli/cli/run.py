@@ -269,14 +269,18 @@ class Step:
         chunk = Chunk([task for task in tasks if not isinstance(task, DeptreeError)], self.prepare, self.seed)
         places = count()
         for task in tasks:
-            yield task if isinstance(task, DeptreeError) else self._tried(task, chunk.row, next(places))
+            if isinstance(task, DeptreeError):
+                yield task
+            else:
+                at = next(places)
+                yield self._tried(task, chunk.row, at, draws=self.seed is not None and not chunk.answers(at))
 
-    def _tried(self, task: tuple[Any, int], prepare: Callable[[Any], Any], given: Any) -> Any:
+    def _tried(self, task: tuple[Any, int], prepare: Callable[[Any], Any], given: Any, draws: bool = True) -> Any:
         item, occurrence = task
 
         def result() -> Any:
             # from the start each time: what is done anew by machine code draws the same numbers
-            stream = None if self.seed is None else sentence_stream(self.seed, item.sent_id, occurrence)
+            stream = sentence_stream(self.seed, item.sent_id, occurrence) if draws and self.seed is not None else None
             return self.finish(self.work(prepare(given), stream))
 
         try:

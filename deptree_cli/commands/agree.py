@@ -199,7 +199,7 @@ def _shares(trees: TreeSet) -> tuple[core.Shares, core.Shares, int]:
     """The shares of trees that have each arc, and each arc with its label, but for what is missing; missing heads."""
     heads, labels = trees.heads.tolist(), [list(map(_merged, own)) for own in trees.labels]
     found, named = core.shares(trees.times, heads), core.shares(trees.times, heads, labels) if labels else {}
-    if any(min(own) < 0 for own in heads):
+    if min(map(min, heads)) < 0:
         found, named = ({arc: share for arc, share in each.items() if arc[1] >= 0} for each in (found, named))
     if any("_" in own for own in labels):
         named = {arc: share for arc, share in named.items() if arc[2] != "_"}

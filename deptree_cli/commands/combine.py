@@ -132,7 +132,8 @@ def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     sets = [(weight, each) for weight, each in each_weight if isinstance(each, TreeSet)]
     votes = [(weight, each.heads, each.times, each.labels) for weight, each in sets if each.labels]
     reasons = {"in words that files divide otherwise": LOST, "missing": OPEN}
-    gaps = {why: sum(int((each.heads == kind).sum()) for _, each in sets) for why, kind in reasons.items()}
+    gapped = [each.heads for _, each in sets if each.heads.min() < 0]
+    gaps = {why: sum(int((heads == kind).sum()) for heads in gapped) for why, kind in reasons.items()}
     return Mixed(read, found, heads, majority_labels(heads, votes) if votes else None, gaps)
 
 

@@ -53,14 +53,12 @@ class Row:
     in_batches = True
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Any:
-        from deptree_cli.core.partition import partition as partition_of
-
         trees, row = sentence.interpretation.space, {"sent_id": sentence.id, "n": sentence.n}
         if not trees.has_short_name and not self.summary:
             own = "log_z" if trees.single_root else "log_z_multi_root"
             row |= {**dict.fromkeys(SUMS), own: sentence.distribution.log_partition}
             return row | {"reason": f"{trees.trees}: no other sum is computed"}
-        sums = sentence.ask(sums_of_many) or partition_of(sentence.distribution)
+        sums = sentence.ask(sums_of_many) or sums_of_one(sentence)
         if self.summary:
             return sentence.id, sentence.n, sums
         row |= {name: getattr(sums, name) for name in SUMS}
@@ -69,6 +67,12 @@ class Row:
         elif sums.samples_per_single_root_tree is None:
             row["reason"] = f"samples_per_single_root_tree is e^{sums.log_trials:.1f}"
         return row
+
+
+def sums_of_one(sentence: ScoredSentence) -> Partition:
+    from deptree_cli.core.partition import partition
+
+    return partition(sentence.distribution)
 
 
 def sums_of_many(sentences: ScoredBatch, _: None) -> list[Partition]:

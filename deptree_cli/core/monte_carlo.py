@@ -49,7 +49,7 @@ def shares(heads: Heads, times: Int | None = None, labels: Heads | None = None, 
     places = heads.astype(np.int64) * (n + 1) + np.arange(1, n + 1)
     if labels is not None:
         shape, places = (*shape, names), places * names + labels
-    if (heads < 0).any():
+    if heads.size and heads.min() < 0:
         each = np.ones(k * n) if each is None else each
         each, places = each * (heads >= 0).ravel(), np.maximum(places, 0)
     found = np.bincount(places.ravel(), each, minlength=prod(shape)).reshape(shape) / size

@@ -152,6 +152,10 @@ class Chunk:
         found = self._found[many]
         return None if found is None else found[place]
 
+    def answers(self, at: int) -> bool:
+        """Whether the work asked for something of many and found it, so that it makes no use of its own stream."""
+        return bool(self._found) and at in self._places and all(found is not None for found in self._found.values())
+
 
 class Row(NamedTuple):
     """An item of a chunk."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,6 +197,13 @@ def read_blocks_or_errors(
             yield error.at(sent_id=chunk.sent_id)
 
 
+@cache
+def _scan() -> Callable[..., Any]:
+    from deptree_cli.kernels.text import scan  # loaded when there is something to read
+
+    return scan
+
+
 class Block:
     """One sentence: its bytes, and the number of their first line; `file` is what messages call the file.
 
@@ -214,8 +221,6 @@ class Block:
     """
 
     def __init__(self, chunk: Chunk, file: str, any_heads: bool = False) -> None:
-        from deptree_cli.kernels.text import scan  # loaded when there is something to read
-
         self.chunk, self.file, self.any_heads = chunk, file, any_heads
         data, header = chunk.data, chunk.header
         start = (len(BOM) if data.startswith(BOM) else 0) + len(header)
@@ -223,7 +228,7 @@ class Block:
         self.columns = layout.names
         rows = np.empty((data.count(b"\n") + 2, max(WORD_FACTS, len(self.columns) + 1)), dtype=np.int64)
         array = np.frombuffer(data, dtype=np.uint8)
-        wrong, *found = scan(array, start, rows, layout.places, any_heads)
+        wrong, *found = _scan()(array, start, rows, layout.places, any_heads)
         if wrong != FINE:
             raise self._problem(wrong, start, *found)
         self.start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, chain
@@ -82,6 +82,13 @@ def not_written(what: str) -> str:
     return f"not written, because # global.columns names no column for it: {what}"
 
 
+@cache
+def _splice() -> Callable[..., Any]:
+    from deptree_cli.kernels.text import splice  # loads kernels: when there is work
+
+    return splice
+
+
 def with_trees(
     block: Block,
     heads: NDArray[np.int32],
@@ -109,8 +116,6 @@ def with_trees(
 
     Raises DeptreeError if the file has no column HEAD.
     """
-    from deptree_cli.kernels.text import splice  # loads kernels: when there is work
-
     newline = block.newline
     made_by = b"".join(each for each in block.comments if key_of(each) == GENERATOR) if len(heads) > 1 else b""
     if gone := {key.encode() for key in comments} | ({GENERATOR} if made_by else set()):
@@ -133,7 +138,7 @@ def with_trees(
         sum(len(pool) + len(cuts) for pool, cuts in (ids_and_notes, more)) + len(heads) * size, dtype=np.uint8
     )
     pieces, number = (ids_and_notes, more), DEPS.index(deps)
-    written, own_labels, reduced = splice(tuple(places), id_span, *pieces, heads, labels, names, number, gap, out)
+    written, own_labels, reduced = _splice()(tuple(places), id_span, *pieces, heads, labels, names, number, gap, out)
     left_out = _left_out(block, deprels, number, more) if block.chunk.header else ()
     data = out[:written].tobytes()
     if made_by:

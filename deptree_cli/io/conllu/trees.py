@@ -113,17 +113,21 @@ class Trees:
         return b"".join(chain.from_iterable(lines))
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
-        from deptree_cli.io.conllu.columns import filled, no_sentences, unused_mark
         from deptree_cli.io.conllu.splicing import with_trees
 
         if self.block is None:
+            from deptree_cli.io.conllu.columns import no_sentences
+
             raise no_sentences()
         sent_ids = style.sent_ids(self.sent_id, len(self.heads))
         comments = {note.key: note.texts for note in self.notes if note.key and note.is_known}
-        others = [""] * (len(self.heads) - 1)
-        comments |= {note.key: others + note.texts for note in self.closing if note.key and note.is_known}
+        if self.closing:
+            others = [""] * (len(self.heads) - 1)
+            comments |= {note.key: others + note.texts for note in self.closing if note.key and note.is_known}
         block, mark = self.block.fresh(), b""
         if self.tags:
+            from deptree_cli.io.conllu.columns import filled, unused_mark
+
             mark = unused_mark(block.raw)
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
         labels, heads = self.deprels or self.given, self.heads.astype(np.int32, copy=False)

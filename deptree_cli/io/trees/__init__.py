@@ -290,7 +290,7 @@ def _trees_of(blocks: Sequence[Block | DeptreeError], any_heads: bool) -> Iterat
             continue
         is_tree, (start, end) = next(found)
         own, names_of_arcs = tuple(given[start:end]), tuple(labels[start:end])
-        named = names_of_arcs if any(label != UNKNOWN for label in names_of_arcs) else ()
+        named = names_of_arcs if names_of_arcs.count(UNKNOWN) < len(names_of_arcs) else ()
         words = (tuple(form[0][start:end]), block) if any_heads else ((), None)
         tree = GivenTree(block.sent_id, own, 1, block.place, _NO_NOTES, False, named, False, *words)
         try:
