@@ -53,7 +53,7 @@ def test_what_is_not_offered_is_refused_in_a_line() -> None:
         DeptreeError, match=r"^beam search draws non-projective trees only\. Use sample_without_replace"
     ):
         stochastic_beam_search(key, scores, 2, projective=True)
-    with pytest.raises(DeptreeError, match=r"^there is not a tree space 'True'\. Choose one of single-root, "):
+    with pytest.raises(DeptreeError, match=r"^there is no tree space 'True'\. Choose one of single-root, "):
         log_partition(scores, None, True)
     with pytest.raises(DeptreeError, match=r"^`space=\"projective\"` contradicts `single_root=False`"):
         log_partition(scores, space="projective", single_root=False)

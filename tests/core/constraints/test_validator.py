@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -208,7 +208,7 @@ def with_heads(block: Block, rng: np.random.Generator) -> Block:
     for word in rng.integers(1, block.n + 1, size=rng.integers(1, 3)).tolist():
         others = [str(rng.integers(block.n + 1))] * 4 + [str(word), "0", str(block.n + 1), "_", "-1"]
         heads[word - 1] = others[rng.integers(len(others))]
-    return replace(block, any_heads=True).with_column("head", heads).with_column("deps", ["_"] * block.n)
+    return Block(block.chunk, block.file, any_heads=True).with_column("head", heads).with_column("deps", ["_"] * block.n)
 
 
 def _random(block: Block, rng: np.random.Generator, labels: list[str], changed: float, trees: bool) -> str:

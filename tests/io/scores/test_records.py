@@ -108,7 +108,7 @@ def test_a_file_that_says_its_layout_needs_no_preset(tmp_path) -> None:
 
 @pytest.fixture
 def mixed(scratch) -> str:
-    """Sound sentences around a line that is no JSON, scores of no sentence, and scores of which there is not a tree."""
+    """Sound sentences around a line that is not JSON, scores of no sentence, and scores of which there is no tree."""
     first, second, third, *_ = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines()
     ragged = json.dumps({"sent_id": "ragged", "scores": [[0, 1], [0]]})
     nan = json.dumps({"sent_id": "nan", "scores": [[float("nan")] * 3] * 2})
