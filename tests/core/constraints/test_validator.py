@@ -208,7 +208,8 @@ def with_heads(block: Block, rng: np.random.Generator) -> Block:
     for word in rng.integers(1, block.n + 1, size=rng.integers(1, 3)).tolist():
         others = [str(rng.integers(block.n + 1))] * 4 + [str(word), "0", str(block.n + 1), "_", "-1"]
         heads[word - 1] = others[rng.integers(len(others))]
-    return Block(block.chunk, block.file, any_heads=True).with_column("head", heads).with_column("deps", ["_"] * block.n)
+    found = Block(block.chunk, block.file, any_heads=True)
+    return found.with_column("head", heads).with_column("deps", ["_"] * block.n)
 
 
 def _random(block: Block, rng: np.random.Generator, labels: list[str], changed: float, trees: bool) -> str:
