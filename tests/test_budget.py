@@ -22,7 +22,7 @@ BUDGET = {
     "commands": 5209,
     "core": 12006,
     "hpyp": 5086,
-    "io": 9755,
+    "io": 9759,
     "jax": 1294,
     "kernels": 6382,
     "pruning": 606,

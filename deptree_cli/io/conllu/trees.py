@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from io import BytesIO
 from itertools import chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -96,7 +97,10 @@ class Trees:
 
     def to_jsonl(self) -> bytes:
         """One object per tree: sent_id, sample (from 1, if `ranked`), heads, deprels and tags if known, the notes."""
-        data = b"".join(self._lines(slice(start, start + BLOCK)) for start in range(0, len(self.heads), BLOCK))
+        out = BytesIO()  # joining pieces would take the memory of a million trees twice
+        for start in range(0, len(self.heads), BLOCK):
+            out.write(self._lines(slice(start, start + BLOCK)))
+        data = out.getvalue()
         closing = [
             b',"%b":%b' % (note.field.encode(), dump(note.values[0])[:-1]) for note in self.closing if note.field
         ]
