@@ -30,7 +30,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 56532,
+    "tests": 56534,
 }
 
 MOST_FILES = 218

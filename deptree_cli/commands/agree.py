@@ -138,7 +138,7 @@ def _with_heads(items: Iterator[Sentence | DeptreeError], paths: Sequence[str]) 
                 del missing[number]
         yield item
     if has_sentences and missing:
-        problem, remedy = "no word has a HEAD: there are no heads to compare", "Annotate it, or parse it first"
+        problem, remedy = "no word has a HEAD, so there is nothing to compare", "Annotate the file, or parse it first"
         raise DeptreeError(problem, f"{remedy}, for example with deptree decode", place=next(iter(missing.values())))
 
 
@@ -273,7 +273,7 @@ class Agreement(Fold[Counts]):
 def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> Result:
     one, other = sets = [compared.companions[str(number)] for number in range(2)]
     if one.n != other.n or other.aligned:
-        raise DeptreeError(f"the words at {other.place} are others", "Test samples of the same words")
+        raise DeptreeError(f"the words differ from those at {other.place}", "Test samples of the same words")
     for each in sets:
         if (each.heads == OPEN).any():
             raise without_heads(each.heads.min(axis=0).tolist(), each.place, compared.sent_id)

@@ -38,7 +38,7 @@ class DrawnTrees(Draws):
 def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
     """The output of `deptree swor`, sentence by sentence, or with ``file:line`` what is wrong with a sentence's trees.
 
-    What is not a tree makes the sentence useless that it stands in: nobody knows what it was.
+    A tree that cannot be read makes its sentence useless: nobody knows which of the draws it was.
     """
     trees: list[GivenTree | DeptreeError] = []
     for tree in read_trees(path):

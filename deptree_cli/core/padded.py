@@ -27,7 +27,7 @@ def shift_batch(xp: Any, scores: Any, single_root: bool) -> tuple[Any, Any]:
     """Do what `factorisation.shift` does with a batch (..., N, N), by the functions `xp` of its library.
 
     Returns the shifted scores, each rounded once; and what adds up to the constant (`constant_of`), (..., N), of which
-    a mask that no tree needs is not part. A word without scores is left as it is, for whoever checks them to report.
+    a mask that no tree needs is not a part. A word without scores is left as it is, for whoever checks them to report.
     """
     row = scores[..., 0, :]
     tops = xp.amax(scores[..., 1:, :] if single_root else scores, -2)

@@ -241,7 +241,7 @@ def test_a_file_without_any_head_agrees_with_nothing(deptree, put, annotated, op
     for files in ([open_heads, a, b], [a, b, open_heads]):
         ran = deptree("agree", *files, *options)
         assert (ran.code, len(ran.said)) == (2, 1)
-        assert "open.conllu: no word has a HEAD: there are no heads to compare. Annotate it, or parse it" in ran.err
+        assert "open.conllu: no word has a HEAD, so there is nothing to compare. Annotate the file, or" in ran.err
     some = put("some.conllu", conllu("x", ["_"] * 3, ["_"] * 3) + conllu("y", [0, 1], ["root", "obj"]))
     (row,) = deptree("agree", a, some).rows
     assert row["attachment"] == pytest.approx(2 / 5)

@@ -57,6 +57,8 @@ def test_trees_without_words(deptree, done, put) -> None:
             said = deptree(*command, path).said[-1]
             remedy = "Add the words first: deptree combine FILE --conllu SENTENCES."
             assert said == f"deptree: {path}:1: a line of {what} where CoNLL-U should be. {remedy}"
+    put("cut.conllu", words([2, 0]) + "\n1")
+    assert deptree("check", "cut.conllu").said[-1].startswith("deptree: cut.conllu:4: 1 column where a word has 10")
     done("combine", "t.hv", "--conllu", "t.conllu", "-o", "words.conllu")
     assert done("measure", "words.conllu", "--seed", 1).out == means
     put("bad.hv", "0 1\n0 x\n")

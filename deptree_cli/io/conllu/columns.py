@@ -131,7 +131,8 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
     """
     if wrong == BAD_COLUMNS:
         repair = "Repair the line; an empty line ends a sentence"
-        numbers = "numbers" * text.replace(b" ", b"").strip().isdigit()
+        # a tree has a 0, which the ID of a line that was cut off has not
+        numbers = "numbers" * (text.replace(b" ", b"").strip().isdigit() and b"0" in text.split())
         if columns is COLUMNS and (kind := "JSON" if text.startswith(b"{") else numbers):
             problem = f"a line of {kind} where CoNLL-U should be"
             repair = "Add the words first: deptree combine FILE --conllu SENTENCES"

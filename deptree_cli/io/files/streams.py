@@ -201,9 +201,8 @@ def _did_you_mean(path: Path) -> str:
     except OSError:
         return f"There is no folder {path.parent} either"
     stem, *stems = (readable(name).partition(".")[0] for name in (path.name, *names))
-    alike = [
-        name for name, each in zip(names, stems, strict=True) if nearest(stem, [each])
-    ]  # suffixes are not likeness
+    # names are alike by more than a common suffix
+    alike = [name for name, each in zip(names, stems, strict=True) if nearest(stem, [each])]
     near = nearest(path.name, alike)
     return f"Did you mean {path.with_name(near)}?" if near else "Check the name"
 
