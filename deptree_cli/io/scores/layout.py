@@ -127,7 +127,7 @@ def orientation(rows: int, columns: int, layout: Layout) -> str:
     own = "dep-head" if rows < columns else "head-dep"
     if layout.orient not in (None, own):
         problem = f"the layout is {layout.orient}, but the matrix has shape {(rows, columns)}, which is {own}"
-        raise DeptreeError(problem, f"Say {own} in --from, or nothing: a rectangle decides its own orientation")
+        raise DeptreeError(problem, f"Pass {own} in --from, or no orientation: the shape decides it")
     return own
 
 

@@ -189,7 +189,7 @@ def test_unknown_answers_name_the_known_ones(says) -> None:
         (
             (7, 8),
             Layout("head-dep"),
-            ["the layout is head-dep, but", "(7, 8)", "which is dep-head", "Say dep-head in --from"],
+            ["the layout is head-dep, but", "(7, 8)", "which is dep-head", "Pass dep-head in --from"],
         ),
         ((8, 7), Layout("dep-head"), ["the layout is dep-head, but"]),
         ((7, 8), layout("synjax"), ["the layout is head-dep, but"]),
