@@ -19,6 +19,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import TreeSpace, space
+from tests.lines import deptree, done, exact, golden, put, real, refused, shell, terminal, treebank  # noqa: F401
 from tests.tiers import pytest_addoption, pytest_collection_modifyitems, pytest_ignore_collect  # noqa: F401
 from tests.warm import stand_ins
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-CASES = 3  # of a test function, in the quick tier
+CASES = 3  # of a test function, in the quick tier, and all that are marked `quick`
 TESTS = Path(__file__).parent
 FRAMEWORKS = ("torch", "jax")  # marks of tests that need them, which all tests in our folders of these names have
 REASONS = ("process", "compile", "statistics", "size")  # why a test is slow: what its time goes to
@@ -46,4 +46,5 @@ def _few(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
     for item in items:
         functions[item.nodeid.partition("[")[0]].append(item)
     for cases in functions.values():
-        yield from sorted(cases, key=lambda case: blake2b(case.nodeid.encode()).digest())[:CASES]
+        few = sorted(cases, key=lambda case: blake2b(case.nodeid.encode()).digest())[:CASES]
+        yield from (case for case in cases if case in few or case.get_closest_marker("quick"))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tests.commands.bad.test_scores import READ
-from tests.commands.conftest import NUMBER, Ran
 from tests.commands.test_no_effect import RANDOM
 from tests.every_command import ENTRIES, reading
+from tests.lines import NUMBER, Ran
 
 OF_PAIRS = [name for name, entry in ENTRIES.items() if entry.reads == "pairs"]
 READERS: dict[str, Any] = READ | {name: reading(name, "bad.npz") for name in OF_PAIRS}

@@ -12,7 +12,7 @@ import pytest
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
-from tests.commands.conftest import Run
+from tests.lines import Run
 from tests.sample import DATA
 
 PAIRS = DATA / "bitext.npz"

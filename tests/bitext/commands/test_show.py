@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from tests.commands.conftest import Run
+from tests.lines import Run
 from tests.sample import DATA
 
 PAIRS = (DATA / "bitext.npz", "--text", DATA / "bitext.txt")

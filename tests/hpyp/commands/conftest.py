@@ -9,7 +9,6 @@ import pytest
 from deptree_cli.hpyp import Parser
 from deptree_cli.hpyp.files.treebank import read_treebank
 from deptree_cli.hpyp.model.sentences import Annotated
-from tests.commands.conftest import deptree, done, golden, put, shell, terminal  # noqa: F401
 from tests.hpyp.commands.texts import DATA, RAW
 
 
@@ -48,6 +47,6 @@ def sentences() -> list[Annotated]:
 
 
 @pytest.fixture
-def parsed(done, model):  # noqa: F811
+def parsed(done, model):
     """Call with more arguments: what `deptree hpyp parse` says of `RAW`, with few particles."""
     return lambda *args: done("hpyp", "parse", model, RAW, *(() if "--beam" in args else ("--particles", 50)), *args)

@@ -1,4 +1,9 @@
-"""What the tests of the command line share: the command in this process and as a real one, scratch and golden files."""
+"""Run this line, expect that: command lines as they are typed, tables of them, and what runs them.
+
+A row of a table is a line and, behind bars, what it must say:
+
+    sample $SCORES --sed 7  |  --sed  |  --seed
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import json
 import math
 import os
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -29,6 +35,34 @@ GOLDEN = Path(__file__).parent / "golden"
 BIN = Path(sys.executable).parent
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+# What lines of tests begin with: the sample data, and how commands are told to read it.
+SHORT = {
+    "$SCORES": f"{DATA}/scores.npz --from natasha",
+    "$SENTENCES": f"--conllu {DATA}/sentences.conllu",
+    "$LABELS": f"--labels {DATA}/labels.json --label-scores {DATA}/label_scores.npz",
+    "$FIGURE1": f"{DATA}/figure1.npy --from head-dep",
+    "$GOLD": f"{DATA}/gold.conllu",
+    "$DATA": str(DATA),
+}
+
+
+def words(line: object) -> list[str]:
+    """The words of a line, as a shell would split it; an argument that is no text is one word."""
+    if not isinstance(line, str):
+        return [str(line)]
+    for short, long in SHORT.items():
+        line = line.replace(short, long)
+    return shlex.split(line)
+
+
+def table(rows: str, *, marks: Any = ()) -> list[Any]:
+    """Cases `line, parts` of a table's rows, each named by its line. All are quick: a row takes milliseconds."""
+    cases = []
+    for row in filter(None, map(str.strip, rows.splitlines())):
+        line, *parts = (cell.strip() for cell in row.split(" | "))
+        cases.append(pytest.param(line, tuple(parts), id=line, marks=[pytest.mark.quick, *marks]))
+    return cases
 
 
 @dataclass(frozen=True)
@@ -64,14 +98,17 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def deptree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`deptree` with arguments and bytes for standard input, in this process and an empty folder: for most cases."""
+    """`deptree` with a line of arguments (and more, as they are), in this process and an empty folder: for most cases.
+
+    A line is split as by a shell and knows `$SCORES` and other short words: `deptree("sample $SCORES -k 2")`.
+    """
     monkeypatch.chdir(tmp_path)
 
-    def run(*args: object, stdin: bytes = b"") -> Ran:
+    def run(line: object = "", *args: object, stdin: bytes = b"") -> Ran:
         out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
         with monkeypatch.context() as patch:
             patch.setattr(module, "LONG", math.inf)  # no test depends on what is compiled before
-            patch.setattr(sys, "argv", ["deptree", *map(str, args)])
+            patch.setattr(sys, "argv", ["deptree", *words(line), *map(str, args)])
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8"))
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
@@ -105,11 +142,26 @@ def done(deptree: Run) -> Run:
 
 
 @pytest.fixture
+def refused(deptree: Run) -> Run:
+    """Like `deptree` for what must fail: status 2, nothing on stdout, and one line on stderr with all these parts."""
+
+    def run(line: str, *says: str, stdin: bytes = b"") -> Ran:
+        ran = deptree(line, stdin=stdin)
+        assert (ran.code, ran.out) == (2, b""), ran.err
+        assert len(ran.said) == 1, ran.err
+        assert ran.err.startswith("deptree")
+        assert [part for part in says if part not in ran.err] == [], ran.err
+        return ran
+
+    return run
+
+
+@pytest.fixture
 def real(tmp_path: Path, warm: Path) -> Run:
     """`deptree` as a process of its own (forked, see `tests/warm.py`), in an empty folder."""
 
-    def run(*args: object, stdin: bytes = b"") -> Ran:
-        command = [warm / "deptree", *map(str, args)]
+    def run(line: object = "", *args: object, stdin: bytes = b"") -> Ran:
+        command = [warm / "deptree", *words(line), *map(str, args)]
         ended = subprocess.run(command, input=stdin, capture_output=True, cwd=tmp_path, timeout=120, check=False)
         return Ran(ended.returncode, ended.stdout, ended.stderr.decode())
 
