@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import deptree_cli
+from tests.every_command import NAMES
 from tests.house import FILES, PACKAGE, PROJECT, imports_of, is_within, tree_of
 
 # What the modules of a floor must not import, by prefix. `cli` stands at the top: the table of commands names them.
@@ -149,6 +150,7 @@ def test_nothing_imports_itself_by_way_of_others():
     assert circles(folder_graph()) == []
 
 
+RUNNER = "from click.testing import CliRunner; from deptree_cli.cli.app import deptree; run = CliRunner().invoke"
 COMMAND_MODULES = ", ".join(module for floor in COMMANDS for module in on_floor(floor))
 
 
@@ -163,7 +165,8 @@ COMMAND_MODULES = ", ".join(module for floor in COMMANDS for module in on_floor(
         ("import deptree_cli.core.expectations, deptree_cli.core.estimate", "numba scipy click"),
         ("from deptree_cli import TreeDistribution as T; T([[0, 0], [0, 0]])", "numba scipy click"),
         ("import deptree_cli.core.cells, deptree_cli.core.audit, deptree_cli.core.corpus", "click"),
-        # `deptree COMMAND --help` must not wait for numba
+        (f"{RUNNER}; run(deptree, ['--help'])", "numba scipy numpy conllu"),
+        pytest.param(f"{RUNNER}; [run(deptree, [*each.split(), '-h']) for each in {NAMES}]", "numba jax", id="helps"),
         pytest.param(f"import {COMMAND_MODULES}", "numba matplotlib torch jax", id="commands"),
     ],
 )
@@ -171,6 +174,15 @@ def test_light_things_stay_light(statement, too_heavy):
     program = f"{statement}\nimport sys\nprint(*{set(too_heavy.split())} & sys.modules.keys())"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == []
+
+
+@pytest.mark.parametrize(("framework", "name"), [("torch", "PyTorch"), ("jax", "JAX")])
+def test_without_an_extra_the_error_is_one_line(framework, name):
+    program = f"import sys; sys.modules[{framework!r}] = None; import deptree_cli.{framework}"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    message = f"ImportError: deptree_cli.{framework} needs {name}: pip install 'deptree-cli[{framework}]'"
+    assert (ran.returncode, ran.stderr.splitlines()[-1]) == (1, message)
+    assert "another exception" not in ran.stderr
 
 
 # The most modules and lines that a run of each command loads, kernels apart.
@@ -190,6 +202,7 @@ from deptree_cli.cli.app import main
 
 with redirect_stdout(TextIOWrapper(BytesIO())), suppress(SystemExit):
     main()
+assert not {"torch", "jax"} & sys.modules.keys()
 files = [module.__file__ for name, module in list(sys.modules.items()) if name.startswith("deptree_cli")]
 print(*(file for file in files if file and "kernels" not in file), sep="\\n")
 """
