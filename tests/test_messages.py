@@ -1,23 +1,22 @@
-"""How messages read: one of a thing in the singular, and the words of whoever reads them, Python's or the command's."""
+"""How messages, docstrings and comments read: singulars, options or arguments, and names of what there is."""
 
 from __future__ import annotations
 
 import ast
 import pickle
 import re
-from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deptree_cli.cli.app import deptree
 from deptree_cli.core.errors import DeptreeError, Setting, counted, one_of
 from tests.every_command import COMMANDS, command
+from tests.house import FILES, PACKAGE, PROJECT, tree_of
 
-PACKAGE = Path(__file__).parents[1] / "deptree_cli"
-FILES = sorted(PACKAGE.rglob("*.py"))
+PATHS = list(FILES.values())
 
 COUNTED = (
     *("word", "tree", "sentence", "arc", "sample", "iteration", "line", "pair", "label", "head", "tag", "feature"),
@@ -36,119 +35,171 @@ NEVER_ONE = {
 }
 
 
-def strings(file: Path) -> Iterator[ast.JoinedStr | ast.Constant]:
+@cache
+def strings(path):
     """The strings of a file but for docstrings."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    docs = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr | ast.Constant) and node not in docs:
-            yield node
+    docs = {node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Expr)}
+    return [
+        each for each in ast.walk(tree_of(path)) if isinstance(each, ast.JoinedStr | ast.Constant) and each not in docs
+    ]
 
 
-def plurals(file: Path) -> list[str]:
+def texts(path):
+    return [each.value for each in strings(path) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+
+
+def plurals(path):
     """Numbers in f-strings that are followed by a plural, which would be wrong of 1."""
-    found = []
-    for string in (each for each in strings(file) if isinstance(each, ast.JoinedStr)):
+    for string in (each for each in strings(path) if isinstance(each, ast.JoinedStr)):
         for value, behind in pairwise(string.values):
             if isinstance(value, ast.FormattedValue) and isinstance(behind, ast.Constant):
                 noun = re.match(rf" (?:distinct |source |target )?({'|'.join(COUNTED)})s\b", str(behind.value))
-                found += [f"{ast.unparse(value.value)} {noun[0].strip()}"] if noun else []
-    return found
+                if noun:
+                    yield f"{ast.unparse(value.value)} {noun[0].strip()}"
 
 
-def test_no_text_names_a_file_of_the_manual() -> None:
-    """An installed package has none of them."""
-    texts = [(file.name, each.value) for file in FILES for each in strings(file) if isinstance(each, ast.Constant)]
-    assert not [each for each in texts if re.search(r"\bdocs/|\w\.md\b", str(each[1]))]
-
-
-def test_one_of_a_thing_is_singular() -> None:
+def test_one_of_a_thing_is_singular():
     """`counted` says ``1 word``."""
-    assert not [(file, text) for file in FILES for text in plurals(file) if text not in NEVER_ONE]
+    assert not [(path, text) for path in PATHS for text in plurals(path) if text not in NEVER_ONE]
+    assert [counted(number, "word") for number in (0, 1, 2, -1)] == ["0 words", "1 word", "2 words", "-1 words"]
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, -1])
-def test_counted(number: int) -> None:
-    assert counted(number, "word") == ("1 word" if number == 1 else f"{number} words")
+def test_no_text_names_a_file_of_the_manual():
+    """An installed package has none of them."""
+    assert not [(path, text) for path in PATHS for text in texts(path) if re.search(r"\bdocs/|\w\.md\b", text)]
 
 
-# Whoever uses the library has no command line; `io` is read by the command above all.
-LIBRARY = [
-    file
-    for file in FILES
-    if {*file.relative_to(PACKAGE).parts} & {"core", "kernels", "model", "pruning", "torch", "jax", "parser.py"}
-]
-# Arcs that every tree needs, and that cross: 1 -> 3 and 4 -> 2.
-CROSSED = np.full((5, 5), -np.inf)
-CROSSED[[0, 1, 4, 1], [1, 3, 2, 4]] = 0.0
-
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+def test_the_library_speaks_no_options():
+    """Whoever uses it has no command line; `io` is read by the command above all."""
+    rooms = {"core", "kernels", "model", "pruning", "torch", "jax", "parser.py"}
+    library = [path for path in PATHS if {*path.relative_to(PACKAGE).parts} & rooms]
+    option = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+    assert [(path, text) for path in library for text in texts(path) if option.search(text)] == []
 
 
-def texts(file: Path) -> list[str]:
-    """All constant texts of a file but for docstrings."""
-    parts = [part for string in strings(file) for part in ast.walk(string) if isinstance(part, ast.Constant)]
-    return [part.value for part in parts if isinstance(part.value, str)]
-
-
-def test_the_library_speaks_no_options() -> None:
-    assert [(file, text) for file in LIBRARY for text in texts(file) if OPTION.search(text)] == []
-
-
-def test_what_a_message_tells_to_set_is_an_option_of_some_command() -> None:
+def test_what_a_message_tells_to_set_is_an_option_of_some_command():
     """Every `Setting` of the package, wherever it is written down."""
     options = {opt for name in COMMANDS for each in command(name).params for opt in each.opts}
-    calls = [node for file in FILES for node in ast.walk(ast.parse(file.read_text("utf-8"))) if is_setting(node)]
-    written = [[ast.literal_eval(each) for each in call.args] for call in calls if constant(call)]
+    calls = [node for path in PATHS for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    settings = [call for call in calls if getattr(call.func, "id", "") == "Setting"]
+    written = [
+        [each.value for each in call.args]
+        for call in settings
+        if all(isinstance(each, ast.Constant) for each in call.args)
+    ]
     assert len(written) >= 15
     assert {Setting(*each).as_option.partition(" ")[0] for each in written} <= options
 
 
-def is_setting(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Setting"
-
-
-def constant(call: ast.Call) -> bool:
-    return all(isinstance(each, ast.Constant) for each in call.args)
-
-
-BUDGET, ROOTS, LOG = Setting("budget"), Setting("single_root", False, "multi-root"), Setting("scale", "log", "from log")
-
-
-def test_an_argument_as_an_option() -> None:
-    error = DeptreeError("it is wrong", f"Pass {LOG}, {ROOTS} or another {BUDGET}", options=[LOG, ROOTS, BUDGET])
+def test_an_argument_as_an_option():
+    settings = Setting("scale", "log", "from log"), Setting("single_root", False, "multi-root"), Setting("budget")
+    log, roots, budget = settings
+    error = DeptreeError("it is wrong", f"Pass {log}, {roots} or another {budget}", options=settings)
     assert str(error) == 'it is wrong. Pass `scale="log"`, `single_root=False` or another `budget`.'
     assert error.on_command_line == "it is wrong. Pass --from log, --multi-root or another --budget."
     assert pickle.loads(pickle.dumps(error)).on_command_line == error.on_command_line
 
 
+# Arcs that every tree needs, and that cross: 1 -> 3 and 4 -> 2.
+CROSSED = np.full((5, 5), -np.inf)
+CROSSED[[0, 1, 4, 1], [1, 3, 2, 4]] = 0.0
+
+
 @pytest.mark.parametrize(
     ("options", "scores", "says"),
     [
-        (["weight"], [[0, -1], [0, 0]], "pass --from log."),
-        (["log"], [[0, 1, 1], [0, 0, -np.inf], [0, -np.inf, 0]], "(--multi-root)."),
-        (["log", "--projective"], CROSSED, "leave out --projective."),
+        ("weight", [[0, -1], [0, 0]], "pass --from log.\n"),
+        ("log", [[0, 1, 1], [0, 0, -np.inf], [0, -np.inf, 0]], "(--multi-root).\n"),
+        ("log --projective", CROSSED, "leave out --projective.\n"),
     ],
 )
-def test_errors_of_the_library_name_options(
-    options: list[str], scores: list[list[float]], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_of_the_library_name_options(options, scores, says, refused, put):
     """The library by itself calls them arguments, in backticks."""
-    np.save(tmp_path / "s.npy", scores)
-    with pytest.raises(DeptreeError) as caught:
-        deptree(
-            ["partition", str(tmp_path / "s.npy"), "--from", f"head-dep,{options[0]}", *options[1:]],
-            standalone_mode=False,
-        )
-    assert caught.value.on_command_line.endswith(says)
-    assert "`" in str(caught.value)
-    assert "`" not in caught.value.on_command_line
+    put("s.npy", np.array(scores))
+    said = refused(f"partition s.npy --from head-dep,{options}").err
+    assert said.endswith(says)
+    assert "`" not in said
 
 
-@pytest.mark.parametrize(
-    ("names", "remedy"),
-    [([], ""), (["a"], "Choose a"), (["a", "b"], "Choose one of a, b"), ("abc", "Choose one of a, b, c")],
-)
-def test_one_of_names(names: str, remedy: str) -> None:
+def test_one_of_names():
     """No commas without names."""
-    assert one_of(names) == remedy
+    said = ["", "Choose a", "Choose one of a, b", "Choose one of a, b, c"]
+    assert [one_of(names) for names in ([], ["a"], ["a", "b"], "abc")] == said
+
+
+# Docstrings and comments. A user's file, and what backticks hold that is not a name of ours: of Python, of other
+# packages, of CoNLL-U.
+OTHERS = {"del", "finally", "python", "benchmarks", "Key", "functools", "slovnet", "Language", "topk"}
+OTHERS |= {"kl_divergence", "manual_seed", "cat"}
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+FILE = re.compile(r"[\w/.-]*\w\.(?:py|toml|json|js|md)\b")
+QUOTED = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+FIELD = re.compile(r"(?:^|[.;] |\n)([a-z_]+(?:, [a-z_]+)*):\s")
+ARGUMENT = re.compile(r"^    (\w+): ", re.MULTILINE)
+Explained = ast.Module | ast.ClassDef | ast.FunctionDef
+
+
+@dataclass
+class Source:
+    """Names in the code of a file and words of its strings, its docstrings and comments, and what has a docstring."""
+
+    names: set = field(default_factory=set)
+    texts: list = field(default_factory=list)
+    explained: list = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path):
+        found, docstrings = cls(set(path.relative_to(PROJECT).with_suffix("").parts)), set()
+        for node in ast.walk(tree_of(path)):  # a docstring comes after what it explains
+            if isinstance(node, Explained) and (docstring := ast.get_docstring(node, clean=False)):
+                found.explained.append((node, docstring))
+                docstrings.add(docstring)
+            found.names.update(names_of(node, docstrings))
+        found.texts = [*docstrings, *re.findall("# .*", path.read_text(encoding="utf-8"))]
+        return found
+
+
+def names_of(node, docstrings):
+    for name in ("id", "attr", "arg", "name", "asname"):
+        if isinstance(value := getattr(node, name, None), str):
+            yield from value.split(".")
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in docstrings:
+        yield from WORD.findall(node.value)
+
+
+SOURCES = {path.relative_to(PROJECT).as_posix(): Source.of(path) for path in PATHS}
+
+
+def test_names_in_docstrings_and_comments_are_those_of_something():
+    names = set.union(*(each.names for each in SOURCES.values())) | OTHERS
+    files = [f"/{path.relative_to(PROJECT)}" for room in (PACKAGE, PROJECT / "docs") for path in room.rglob("*.*")]
+    suffixes = {file[at + 1 :] for file in files for at, letter in enumerate(file) if letter == "/"} | OTHERS
+    stale = {
+        f"{path}: {name}"
+        for path, source in SOURCES.items()
+        for text in source.texts
+        for quoted in [*FILE.findall(text), *QUOTED.findall(text)]
+        for name in ([quoted] if FILE.fullmatch(quoted) else WORD.findall(FILE.sub("", quoted)))
+        if name not in (suffixes if FILE.fullmatch(quoted) else names)
+    }
+    assert stale == set()
+
+
+def test_docstrings_explain_parameters_and_fields_that_are_there():
+    stale = [
+        f"{path}:{node.lineno}: {part}"
+        for path, source in SOURCES.items()
+        for node, text in source.explained
+        if (explained := set(parts(node, text)))
+        for part in explained - {name for each in ast.walk(node) for name in names_of(each, {text})}
+    ]
+    assert stale == []
+
+
+def parts(node, text):
+    """The parameters or fields that a docstring explains."""
+    if isinstance(node, ast.FunctionDef) and node.args.kwarg is None and "Args:\n" in text:
+        yield from ARGUMENT.findall(ast.get_docstring(node).partition("Args:\n")[2].partition("\n\n")[0])
+    if isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases):
+        yield from (name for each in FIELD.findall(ast.get_docstring(node)) for name in each.split(", "))
