@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import os
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import TreeSpace, space
 from tests.lines import deptree, done, exact, golden, put, real, refused, shell, terminal, treebank  # noqa: F401
 from tests.tiers import pytest_addoption, pytest_collection_modifyitems, pytest_ignore_collect  # noqa: F401
@@ -152,56 +150,3 @@ def udvalidate() -> Callable[[Path, int], subprocess.CompletedProcess[str]]:
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     return run
-
-
-class PartSums:
-    """A second-order distribution from its definition: every projective tree, part by part.
-
-    Attributes:
-        trees: (trees, n) heads of every projective tree.
-        log_weights: (trees,), -inf where a part is forbidden.
-        log_z, log_probs, marginals: what follows.
-        support: (n+1, n+1), the arcs of trees that have no forbidden part.
-    """
-
-    def __init__(
-        self, log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool = True
-    ) -> None:
-        self.scores = log_scores, grandparent, sibling
-        nodes = len(log_scores)
-        self.trees = all_trees(nodes - 1, space(single_root, projective=True))
-        self.log_weights = np.array([self.log_weight(tree) for tree in self.trees.tolist()])
-        self.log_z = float(np.logaddexp.reduce(self.log_weights))
-        with np.errstate(invalid="ignore"):
-            self.log_probs = self.log_weights - self.log_z
-        self.marginals, self.support = np.zeros((nodes, nodes)), np.zeros((nodes, nodes), dtype=bool)
-        for word in range(1, nodes):
-            np.add.at(self.marginals[:, word], self.trees[:, word - 1], np.exp(self.log_probs))
-            self.support[self.trees[np.isfinite(self.log_weights), word - 1], word] = True
-
-    @staticmethod
-    def parts(tree: list[int]) -> list[tuple[tuple[int, ...], ...]]:
-        """Of each word the arc (head, word), the part (grandparent, head, word) or (), and (head, sibling, word)."""
-        found = []
-        for word, head in enumerate(tree, 1):
-            same = [other for other, its in enumerate(tree, 1) if its == head and (other < head) == (word < head)]
-            inner = [other for other in same if abs(other - head) < abs(word - head)]
-            nearest = min(inner, key=lambda other: abs(other - word), default=head)
-            found.append(((head, word), (tree[head - 1], head, word) if head else (), (head, nearest, word)))
-        return found
-
-    def log_weight(self, tree: list[int]) -> float:
-        """The sum of a tree's scores."""
-        arcs, grandparent, sibling = self.scores
-        terms = []
-        for arc, above, beside in self.parts(tree):
-            terms.append(arcs[arc])
-            terms += [grandparent[above]] if grandparent is not None and above else []
-            terms += [sibling[beside]] if sibling is not None else []
-        return math.fsum(terms)
-
-
-@pytest.fixture(scope="session")
-def part_sums() -> type[PartSums]:
-    """Second-order distributions by enumeration."""
-    return PartSums
