@@ -7,7 +7,7 @@ import io
 import numpy as np
 
 
-def npy(*arrays: np.ndarray) -> bytes:
+def npy(*arrays):
     """A .npy, or several one after another."""
     stream = io.BytesIO()
     for array in arrays:
@@ -15,14 +15,14 @@ def npy(*arrays: np.ndarray) -> bytes:
     return stream.getvalue()
 
 
-def npz(*arrays: np.ndarray, **named: np.ndarray) -> bytes:
+def npz(*arrays, **named):
     """A .npz whose entries are packed."""
     stream = io.BytesIO()
-    np.savez_compressed(stream, *arrays, **named)  # type: ignore[arg-type]
+    np.savez_compressed(stream, *arrays, **named)
     return stream.getvalue()
 
 
-def header(shape: str, descr: str = "'<f4'") -> bytes:
+def header(shape, descr="'<f4'"):
     """How a .npy begins that says so of itself."""
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text

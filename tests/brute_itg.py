@@ -9,7 +9,7 @@ shared with the package; sums are of logarithms, so that weights may be of any s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations, pairwise, permutations, product
@@ -24,7 +24,7 @@ Bispan = tuple[int, int, int, int]  # source words s..t-1 and target words u..v-
 
 
 @cache
-def alignments(p: int, q: int) -> tuple[Links, ...]:
+def alignments(p, q):
     """All alignments of p and q words."""
     return tuple(
         frozenset(zip(source, target, strict=True))
@@ -35,21 +35,21 @@ def alignments(p: int, q: int) -> tuple[Links, ...]:
     )
 
 
-def can_be_built(order: Iterable[int]) -> bool:
+def can_be_built(order):
     """Whether a permutation avoids 2413 and 3142."""
     ranks = (tuple(sorted(four).index(each) for each in four) for four in combinations(order, 4))
     return not any(each in ((1, 3, 0, 2), (2, 0, 3, 1)) for each in ranks)
 
 
 @cache
-def parts(p: int, q: int, links: Links) -> tuple[Bispan, ...]:
+def parts(p, q, links):
     """The bispans of an alignment's derivation, each with the unlinked words behind its linked ones."""
     source, target = sorted(i for i, _ in links), sorted(j for _, j in links)
     behind = dict(pairwise([*source, p])), dict(pairwise([*target, q]))
     return tuple(_parts(sorted(links), *behind)) if links else ()
 
 
-def _parts(links: list[Link], source_behind: dict[int, int], target_behind: dict[int, int]) -> Iterator[Bispan]:
+def _parts(links, source_behind, target_behind):
     targets = [j for _, j in links]
     yield links[0][0], source_behind[links[-1][0]], min(targets), target_behind[max(targets)]
     for cut in reversed(range(1, len(links))):
@@ -60,19 +60,19 @@ def _parts(links: list[Link], source_behind: dict[int, int], target_behind: dict
             return
 
 
-def all_bispans(p: int, q: int) -> Iterator[Bispan]:
+def all_bispans(p, q):
     """All bispans with words on both sides."""
     for (s, t), (u, v) in product(combinations(range(p + 1), 2), combinations(range(q + 1), 2)):
         yield s, t, u, v
 
 
-def crosses(bispan: Bispan, link: Link) -> bool:
+def crosses(bispan, link):
     """Whether a bispan holds exactly one of two words."""
     s, t, u, v = bispan
     return (s <= link[0] < t) != (u <= link[1] < v)
 
 
-def kept_bispans(p: int, q: int, pins: Mapping[Link, bool]) -> list[Bispan]:
+def kept_bispans(p, q, pins):
     """The bispans that no link which is pinned as positive crosses, sorted."""
     return [b for b in all_bispans(p, q) if not any(positive and crosses(b, link) for link, positive in pins.items())]
 
@@ -86,7 +86,7 @@ class Grammar:
     target_nulls: Float
     bispans: Float | None = None
 
-    def log_weight(self, links: Links) -> float:
+    def log_weight(self, links):
         """The logarithm of the weight of an alignment."""
         p, q = self.scores.shape
         alone = set(range(p)).difference(i for i, _ in links), set(range(q)).difference(j for _, j in links)
@@ -109,7 +109,7 @@ class Alignments:
     states: frozenset[Bispan] | None = None
 
     @cached_property
-    def log_weights(self) -> dict[Links, float]:
+    def log_weights(self):
         """The logarithm of the weight of each."""
         found = {
             links: self.grammar.log_weight(links)
@@ -118,27 +118,27 @@ class Alignments:
         }
         return {links: weight for links, weight in found.items() if weight > -math.inf}
 
-    def _has_states(self, links: Links) -> bool:
+    def _has_states(self, links):
         return self.states is None or self.states.issuperset(parts(*self.grammar.scores.shape, links))
 
     @property
-    def count(self) -> int:
+    def count(self):
         """How many there are."""
         return len(self.log_weights)
 
     @cached_property
-    def log_partition(self) -> float:
+    def log_partition(self):
         """The logarithm of the sum of all weights, -inf where there is none."""
         highest = max(self.log_weights.values(), default=-math.inf)
         if highest == -math.inf:
             return highest
         return highest + math.log(math.fsum(math.exp(each - highest) for each in self.log_weights.values()))
 
-    def probabilities(self) -> dict[Links, float]:
+    def probabilities(self):
         """How probable each of them is."""
         return {links: math.exp(weight - self.log_partition) for links, weight in self.log_weights.items()}
 
-    def marginals(self) -> Float:
+    def marginals(self):
         """The probability of each link, (p, q)."""
         probs = self.probabilities()
         found = np.zeros(self.grammar.scores.shape)
@@ -146,13 +146,13 @@ class Alignments:
             found[link] = math.fsum(probability for links, probability in probs.items() if link in links)
         return found
 
-    def best(self) -> tuple[float, Links]:
+    def best(self):
         """The log-weight of the best one, and its links."""
         links = max(self.log_weights, key=self.log_weights.__getitem__)
         return self.log_weights[links], links
 
 
-def targets_of(links: Links, p: int) -> tuple[int, ...]:
+def targets_of(links, p):
     """For every source word the target word that it is linked with, -1 for none."""
     of = dict(links)
     return tuple(of.get(i, -1) for i in range(p))

@@ -7,7 +7,7 @@ with the package but `all_trees`; what the words of a rule mean is taken from it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import TreeSpace
 
 Float = NDArray[np.float64]
 Table = Mapping[str, Any]
@@ -29,7 +28,7 @@ class Tree(NamedTuple):
     labels: tuple[str, ...]
     weight: float = 0.0
 
-    def arcs(self) -> Iterator[tuple[int, int, str]]:
+    def arcs(self):
         """Head, word and label."""
         for place, (head, label) in enumerate(zip(self.heads, self.labels, strict=True)):
             yield head, place + 1, label
@@ -44,12 +43,12 @@ class Sentence:
     spans: Sequence[tuple[int, int]] = ()
 
     @property
-    def n(self) -> int:
+    def n(self):
         """How many words."""
         return len(self.upos)
 
 
-def labelled_trees(space: TreeSpace, weights: Float, names: Sequence[str]) -> list[Tree]:
+def labelled_trees(space, weights, names):
     """The labelled trees of positive weight; log-weights of arcs with labels, (n+1, n+1, L)."""
     table, found = weights.tolist(), []
     for heads in all_trees(len(weights) - 1, space).tolist():
@@ -63,12 +62,12 @@ def labelled_trees(space: TreeSpace, weights: Float, names: Sequence[str]) -> li
     return found
 
 
-def obeys(tree: Tree, kind: str, table: Table, words: Sentence) -> bool:
+def obeys(tree, kind, table, words):
     """Whether a tree keeps a rule."""
     return MEANINGS[kind](tree, table, words)
 
 
-def hangs_together(tree: Tree, words: Sentence) -> bool:
+def hangs_together(tree, words):
     """Whether of each span exactly one word has its head outside."""
     return all(
         sum(not first <= tree.heads[word - 1] <= last for word in range(first, last + 1)) == 1
@@ -76,10 +75,10 @@ def hangs_together(tree: Tree, words: Sentence) -> bool:
     )
 
 
-def is_named(label: str, wanted: Sequence[str]) -> bool:
+def is_named(label, wanted):
     """Whether a list of labels names one."""
 
-    def fits(each: str) -> bool:
+    def fits(each):
         return label == each or (":" not in each and label.startswith(f"{each}:"))
 
     if any(fits(each[1:]) for each in wanted if each.startswith("!")):
@@ -89,12 +88,12 @@ def is_named(label: str, wanted: Sequence[str]) -> bool:
     return any(fits(each) for each in wanted if not each.startswith("!"))
 
 
-def _listed(table: Table, key: str) -> list[str]:
+def _listed(table, key):
     value = table.get(key, [])
     return [value] if isinstance(value, str) else list(value)
 
 
-def _is_word(word: int, upos: Sequence[str], feats: Sequence[str], words: Sentence) -> bool:
+def _is_word(word, upos, feats, words):
     """Whether a word has one of some tags, and one of some features and none of those with an exclamation mark."""
     if upos and words.upos[word - 1] not in upos:
         return False
@@ -105,18 +104,18 @@ def _is_word(word: int, upos: Sequence[str], feats: Sequence[str], words: Senten
     return not positive or any(each in own for each in positive)
 
 
-def _fits(condition: Any, word: int, label: str, words: Sentence) -> bool:
+def _fits(condition, word, label, words):
     """Whether a word with its label is what a label or a table describes."""
     table = {"label": condition} if isinstance(condition, str) else condition
     named = not table.get("label") or is_named(label, _listed(table, "label"))
     return named and _is_word(word, _listed(table, "upos"), _listed(table, "feats"), words)
 
 
-def _mask(tree: Tree, table: Table, words: Sentence) -> bool:
+def _mask(tree, table, words):
     return not any(_is_forbidden(*arc, table, words) for arc in tree.arcs())
 
 
-def _is_forbidden(head: int, word: int, label: str, table: Table, words: Sentence) -> bool:
+def _is_forbidden(head, word, label, table, words):
     upos, head_upos = _listed(table, "upos"), _listed(table, "head-upos")
     feats, head_feats = _listed(table, "feats"), _listed(table, "head-feats")
     if table.get("label") and not is_named(label, _listed(table, "label")):
@@ -138,17 +137,17 @@ def _is_forbidden(head: int, word: int, label: str, table: Table, words: Sentenc
     return not described if table.get("allow") else described
 
 
-def _at_most_one(tree: Tree, table: Table, words: Sentence) -> bool:
+def _at_most_one(tree, table, words):
     heads = [head for head, _, label in tree.arcs() if is_named(label, _listed(table, "label"))]
     return len(heads) == len(set(heads))
 
 
-def _leaf(tree: Tree, table: Table, words: Sentence) -> bool:
+def _leaf(tree, table, words):
     leaves = {word for _, word, label in tree.arcs() if is_named(label, _listed(table, "label"))}
     return leaves.isdisjoint(tree.heads)
 
 
-def _below(tree: Tree, table: Table, words: Sentence) -> bool:
+def _below(tree, table, words):
     for _, head, label in tree.arcs():
         if _fits({key: table[key] for key in ("label", "upos", "feats") if key in table}, head, label, words):
             below = [(word, own) for above, word, own in tree.arcs() if above == head]
@@ -163,7 +162,7 @@ def _below(tree: Tree, table: Table, words: Sentence) -> bool:
     return True
 
 
-def _no_gaps(tree: Tree, table: Table, words: Sentence) -> bool:
+def _no_gaps(tree, table, words):
     group = {(head, word) for head, word, label in tree.arcs() if is_named(label, _listed(table, "label"))}
     passed = {
         word for _, word, label in tree.arcs() if table.get("between") and is_named(label, _listed(table, "between"))
@@ -176,7 +175,7 @@ def _no_gaps(tree: Tree, table: Table, words: Sentence) -> bool:
     )
 
 
-def _no_crossing(tree: Tree, table: Table, words: Sentence) -> bool:
+def _no_crossing(tree, table, words):
     spans = [(min(head, word), max(head, word), label) for head, word, label in tree.arcs()]
     return not any(
         a < c < b < d or c < a < d < b
@@ -186,7 +185,7 @@ def _no_crossing(tree: Tree, table: Table, words: Sentence) -> bool:
     )
 
 
-def _ancestors(tree: Tree, word: int) -> list[int]:
+def _ancestors(tree, word):
     """The nodes above a word, up to ROOT."""
     found = []
     while word:
@@ -195,19 +194,19 @@ def _ancestors(tree: Tree, word: int) -> list[int]:
     return found
 
 
-def _gap(tree: Tree, head: int, word: int) -> set[int]:
+def _gap(tree, head, word):
     """The words between the ends of an arc that do not descend from its head."""
     between = range(min(head, word) + 1, max(head, word))
     return {each for each in between if head not in _ancestors(tree, each)}
 
 
-def _projective(tree: Tree, table: Table, words: Sentence) -> bool:
+def _projective(tree, table, words):
     return not any(
         _gap(tree, head, word) for head, word, label in tree.arcs() if is_named(label, _listed(table, "label"))
     )
 
 
-def _out_of_gaps(tree: Tree, table: Table, words: Sentence) -> bool:
+def _out_of_gaps(tree, table, words):
     return not any(
         word in _gap(tree, head, other) and not min(head, other) <= own <= max(head, other)
         for own, word, label in tree.arcs()

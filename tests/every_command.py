@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 
 import click
 
@@ -11,7 +10,7 @@ from deptree_cli.cli.app import deptree
 from deptree_cli.cli.table import LazyGroup
 
 
-def command(name: str) -> click.Command:
+def command(name):
     """The command of that name; the whole program by the empty one."""
     found: click.Command = deptree
     for word in name.split():
@@ -30,23 +29,23 @@ GROUPS = list(dict.fromkeys(name.split()[0] for name in COMMANDS if " " in name)
 NAMES = [*GROUPS, *COMMANDS]
 
 
-def options(name: str) -> dict[str, click.Parameter]:
+def options(name):
     """The options of a command by each of their names."""
     return {opt: each for each in command(name).params for opt in each.opts}
 
 
-def example(name: str) -> list[str]:
+def example(name):
     """The words of a command in its line of the table, its name among them."""
     (stage,) = (each for each in ENTRIES[name].line.split(" | ") if each.startswith(f"deptree {name} "))
     return shlex.split(stage)[1:]
 
 
-def reading(name: str, path: str) -> list[str]:
+def reading(name, path):
     """A command as its line calls it, of scores in a file of another name: with gold.conllu if it has that, no more."""
     return list(_kept(example(name), path))
 
 
-def on_scores(folder: str) -> list[str]:
+def on_scores(folder):
     """The lines of all commands that read the sample's scores, as text and as arrays; combine names layouts by file."""
     lines = []
     for name, entry in ENTRIES.items():
@@ -59,7 +58,7 @@ def on_scores(folder: str) -> list[str]:
     return lines
 
 
-def _kept(words: list[str], path: str) -> Iterator[str]:
+def _kept(words, path):
     """The words of a line up to its first option, and --conllu or --gold with gold.conllu."""
     for before, word in zip(["", *words], words, strict=False):
         if word in ("scores.npz", "bitext.npz"):

@@ -6,7 +6,6 @@ ROOT stands before all words, so any choice of earlier heads is such a tree, and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +19,21 @@ Float = NDArray[np.float64]
 class HeadsFirst(GeneralSpace):
     """Every head precedes its dependents; one ROOT arc or more."""
 
-    def allows(self, heads: Any, words: Any) -> Any:
+    def allows(self, heads, words):
         """See `Rules`."""
         return heads < words
 
-    def log_partition(self, log_scores: Float) -> float:
+    def log_partition(self, log_scores):
         """See `GeneralSpace`: the product over words of the sums over earlier heads."""
         return float(np.logaddexp.reduce(_allowed(log_scores)[:, 1:], axis=0).sum())
 
-    def maximum_tree(self, scores: Float) -> tuple[NDArray[np.int32], float]:
+    def maximum_tree(self, scores):
         """See `TreeSpace`: every word's best earlier head."""
         allowed = _allowed(scores)[:, 1:]
         return allowed.argmax(axis=0).astype(np.int32), float(allowed.max(axis=0).sum())
 
 
-def _allowed(scores: Float) -> Float:
+def _allowed(scores):
     return np.where(np.tri(len(scores), dtype=bool), -np.inf, scores)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +12,7 @@ PACKAGE = Path(deptree_cli.__file__).parent
 PROJECT = PACKAGE.parent
 
 
-def name_of(path: Path) -> str:
+def name_of(path):
     """The module in a file; a package by its own name."""
     parts = path.relative_to(PROJECT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -23,11 +22,11 @@ FILES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
+def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports_of(module: str) -> Iterator[str]:
+def imports_of(module):
     """Everything that is imported anywhere in a module, also inside functions and for types only."""
     for node in ast.walk(tree_of(FILES[module])):
         if isinstance(node, ast.Import):
@@ -37,5 +36,5 @@ def imports_of(module: str) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def is_within(name: str, prefix: str) -> bool:
+def is_within(name, prefix):
     return name == prefix or name.startswith(prefix + ".")

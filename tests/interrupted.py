@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
 from itertools import count
-from types import FrameType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Found = TypeVar("Found")
 
 
-def at_every_line(
-    function: Any, ask: Callable[[], Found], meanwhile: Callable[[], object], first: Callable[[], object]
-) -> Iterator[Found]:
+def at_every_line(function, ask, meanwhile, first):
     """Yield what `ask` returns where `meanwhile` is done before the function's first line, its second, and so on.
 
     first: what is done before each, undisturbed.
@@ -22,7 +18,7 @@ def at_every_line(
         seen = 0
         first()
 
-        def local(frame: FrameType, event: str, _: Any, wanted: int = wanted) -> Any:
+        def local(frame, event, _, wanted=wanted):
             nonlocal seen
             seen += event == "line"
             if event == "line" and seen == wanted:

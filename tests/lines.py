@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +46,7 @@ SHORT = {
 }
 
 
-def words(line: object) -> list[str]:
+def words(line):
     """The words of a line, as a shell would split it; an argument that is no text is one word."""
     if not isinstance(line, str):
         return [str(line)]
@@ -56,7 +55,7 @@ def words(line: object) -> list[str]:
     return shlex.split(line)
 
 
-def table(rows: str, *, marks: Any = ()) -> list[Any]:
+def table(rows, *, marks=()):
     """Cases `line, parts` of a table's rows, each named by its line. All are quick: a row takes milliseconds."""
     cases = []
     for row in filter(None, map(str.strip, rows.splitlines())):
@@ -74,17 +73,17 @@ class Ran:
     err: str
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self):
         """Standard output as JSON Lines."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
-    def said(self) -> list[str]:
+    def said(self):
         """The lines on standard error."""
         return self.err.splitlines()
 
     @property
-    def signature(self) -> str:
+    def signature(self):
         """The line that says how the output was made: of standard error, or else of the output's header."""
         told = [line.removeprefix("deptree: ") for line in self.said if line.startswith("deptree: deptree|")]
         first = self.out.split(b"\n", 1)[0].decode()
@@ -97,14 +96,14 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def deptree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def deptree(tmp_path, monkeypatch):
     """`deptree` with a line of arguments (and more, as they are), in this process and an empty folder: for most cases.
 
     A line is split as by a shell and knows `$SCORES` and other short words: `deptree("sample $SCORES -k 2")`.
     """
     monkeypatch.chdir(tmp_path)
 
-    def run(line: object = "", *args: object, stdin: bytes = b"") -> Ran:
+    def run(line="", *args, stdin=b""):
         out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
         with monkeypatch.context() as patch:
             patch.setattr(module, "LONG", math.inf)  # no test depends on what is compiled before
@@ -119,7 +118,7 @@ def deptree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def _end_of_main() -> int:
+def _end_of_main():
     """The exit status; a warning of NumPy's, which a user would see on stderr, is a failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
@@ -130,10 +129,10 @@ def _end_of_main() -> int:
 
 
 @pytest.fixture
-def done(deptree: Run) -> Run:
+def done(deptree):
     """Like `deptree` for what must succeed: exit status 0 or the test fails with what was said."""
 
-    def run(*args: object, stdin: bytes = b"") -> Ran:
+    def run(*args, stdin=b""):
         ran = deptree(*args, stdin=stdin)
         assert ran.code == 0, ran.err
         return ran
@@ -142,10 +141,10 @@ def done(deptree: Run) -> Run:
 
 
 @pytest.fixture
-def refused(deptree: Run) -> Run:
+def refused(deptree):
     """Like `deptree` for what must fail: status 2, nothing on stdout, and one line on stderr with all these parts."""
 
-    def run(line: str, *says: str, stdin: bytes = b"") -> Ran:
+    def run(line, *says, stdin=b""):
         ran = deptree(line, stdin=stdin)
         assert (ran.code, ran.out) == (2, b""), ran.err
         assert len(ran.said) == 1, ran.err
@@ -157,10 +156,10 @@ def refused(deptree: Run) -> Run:
 
 
 @pytest.fixture
-def real(tmp_path: Path, warm: Path) -> Run:
+def real(tmp_path, warm):
     """`deptree` as a process of its own (forked, see `tests/warm.py`), in an empty folder."""
 
-    def run(line: object = "", *args: object, stdin: bytes = b"") -> Ran:
+    def run(line="", *args, stdin=b""):
         command = [warm / "deptree", *words(line), *map(str, args)]
         ended = subprocess.run(command, input=stdin, capture_output=True, cwd=tmp_path, timeout=120, check=False)
         return Ran(ended.returncode, ended.stdout, ended.stderr.decode())
@@ -169,10 +168,10 @@ def real(tmp_path: Path, warm: Path) -> Run:
 
 
 @pytest.fixture
-def shell(tmp_path: Path, warm: Path) -> Run:
+def shell(tmp_path, warm):
     """A line of bash in an empty folder, whose `deptree` is a fork; `$DATA` is the folder of sample data."""
 
-    def run(line: str) -> Ran:
+    def run(line):
         env = {**os.environ, "PATH": f"{warm}:{BIN}:{os.environ['PATH']}", "DATA": str(DATA)}
         command = ["bash", "-c", line]
         ended = subprocess.run(command, capture_output=True, cwd=tmp_path, env=env, timeout=120, check=False)
@@ -182,10 +181,10 @@ def shell(tmp_path: Path, warm: Path) -> Run:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Callable[..., tuple[int, str]]:
+def terminal(tmp_path):
     """`deptree` with a terminal for all its streams: exit status and what stands on the terminal."""
 
-    def run(*args: object, columns: int = 200) -> tuple[int, str]:
+    def run(*args, columns=200):
         code, shown = forked_on_terminal(args, tmp_path, columns)
         return code, as_it_reads(shown)
 
@@ -193,11 +192,11 @@ def terminal(tmp_path: Path) -> Callable[..., tuple[int, str]]:
 
 
 @pytest.fixture
-def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], str]:
+def put(tmp_path, monkeypatch):
     """Work in an empty folder; call with a name and bytes, text, an array or a dict of arrays to put a file there."""
     monkeypatch.chdir(tmp_path)
 
-    def write(name: str, content: Any) -> str:
+    def write(name, content):
         if isinstance(content, Mapping):
             np.savez(tmp_path / name, **content)
         elif isinstance(content, np.ndarray):
@@ -210,13 +209,13 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any],
 
 
 @pytest.fixture
-def golden() -> Callable[[str, bytes], None]:
+def golden():
     """Hold an output against a golden file: bytes, but numbers up to rounding.
 
     DEPTREE_GOLDEN=write writes them anew.
     """
 
-    def hold(name: str, got: bytes) -> None:
+    def hold(name, got):
         path = GOLDEN / name
         if os.environ.get("DEPTREE_GOLDEN") == "write":
             path.write_bytes(got)
@@ -229,16 +228,16 @@ def golden() -> Callable[[str, bytes], None]:
 
 
 @pytest.fixture(params=["sample_data", "real_ru", "real_en"])
-def treebank(request: pytest.FixtureRequest) -> Path:
+def treebank(request):
     """A folder with scores (--from natasha), their sentences and trees: ours, and those of trained parsers."""
     return DATA if request.param == "sample_data" else request.getfixturevalue("shared") / request.param
 
 
 @pytest.fixture(scope="session")
-def exact() -> Callable[..., Oracle]:
+def exact():
     """A sentence of the sample data by its name, every tree enumerated."""
 
-    def enumerate_trees(sent_id: str, **options: Any) -> Oracle:
+    def enumerate_trees(sent_id, **options):
         with np.load(DATA / "scores.npz") as scores:
             dep_head = scores[sent_id].astype(float)
         square = np.zeros((len(dep_head) + 1, len(dep_head) + 1))

@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
@@ -57,7 +56,7 @@ class Mutant:
 class Places(ast.NodeVisitor):
     """All mutants of a file: what its functions do, not the types of their arguments."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file):
         self.file, self.source = file, (ROOT / file).read_bytes()
         self.starts = [0]
         for line in self.source.splitlines(keepends=True):
@@ -66,30 +65,30 @@ class Places(ast.NodeVisitor):
         self.found: list[Mutant] = []
         self.visit(ast.parse(self.source))
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def visit_FunctionDef(self, node):
         outer, self.function = self.function, node.name
         for child in node.body:
             self.visit(child)
         self.function = outer
 
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # noqa: N815
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node):
         if node.value:
             self.visit(node.value)
 
-    def visit_BinOp(self, node: ast.BinOp) -> None:
+    def visit_BinOp(self, node):
         adds = not any(map(is_sequence, (node.left, node.right)))
         if adds and (sign := SIGNS.get(type(node.op))):
             self.between("sign", node.left, node.right, sign)
             self.add("term", node, self.text(node.left))
         self.generic_visit(node)
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+    def visit_BoolOp(self, node):
         self.add("term", node, self.text(node.values[0]))
         self.generic_visit(node)
 
-    def visit_Compare(self, node: ast.Compare) -> None:
+    def visit_Compare(self, node):
         if len(node.ops) == 1:
             kind = type(node.ops[0])
             if kind in BOUNDS:
@@ -98,7 +97,7 @@ class Places(ast.NodeVisitor):
                 self.between("condition", node.left, node.comparators[0], OTHERS[kind])
         self.generic_visit(node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> None:
+    def visit_Subscript(self, node):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for part in parts:
             for each in (part.lower, part.upper) if isinstance(part, ast.Slice) else (part,):
@@ -106,18 +105,18 @@ class Places(ast.NodeVisitor):
                     self.add("index", each, str(value + 1))
         self.generic_visit(node)
 
-    def visit_Call(self, node: ast.Call) -> None:
+    def visit_Call(self, node):
         if name_of(node.func) == "range" and node.args:
             stop = node.args[min(len(node.args), 2) - 1]
             self.add("off by one", stop, f"{self.text(stop)} - 1")
         self.generic_visit(node)
 
-    def visit_If(self, node: ast.If) -> None:
+    def visit_If(self, node):
         if len(node.body) == 1 and isinstance(node.body[0], ast.Raise) and not node.orelse:
             self.add("validation", node.body[0], "pass")
         self.generic_visit(node)
 
-    def visit_Expr(self, node: ast.Expr) -> None:
+    def visit_Expr(self, node):
         if isinstance(node.value, ast.Call):
             name = name_of(node.value.func)
             if name in MESSAGES:
@@ -126,22 +125,22 @@ class Places(ast.NodeVisitor):
                 self.add("validation", node, "pass")
             self.visit(node.value)
 
-    def offset(self, line: int, column: int) -> int:
+    def offset(self, line, column):
         return self.starts[line - 1] + column
 
-    def text(self, node: ast.expr | ast.stmt) -> str:
+    def text(self, node):
         start, end = self.span(node)
         return self.source[start:end].decode()
 
-    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def span(self, node):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
 
-    def add(self, kind: str, node: ast.expr | ast.stmt, after: str) -> None:
+    def add(self, kind, node, after):
         self.put(kind, node.lineno, self.span(node)[0], self.text(node), after)
 
-    def between(self, kind: str, left: ast.expr, right: ast.expr, after: str) -> None:
+    def between(self, kind, left, right, after):
         """An operator, which has no place of its own in the tree."""
         start, end = self.span(left)[1], self.span(right)[0]
         space = self.source[start:end].decode()
@@ -149,29 +148,29 @@ class Places(ast.NodeVisitor):
         if "#" not in space and operator:
             self.put(kind, left.end_lineno or left.lineno, start + space.index(operator), operator, after)
 
-    def put(self, kind: str, line: int, offset: int, before: str, after: str) -> None:
+    def put(self, kind, line, offset, before, after):
         if self.function:
             self.found.append(Mutant(self.file, line, offset, self.function, kind, before, after))
 
 
-def name_of(node: ast.expr) -> str:
+def name_of(node):
     """The last name of `a.b.c`."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def is_sequence(node: ast.expr) -> bool:
+def is_sequence(node):
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
     return is_text or isinstance(node, ast.JoinedStr | ast.List | ast.Tuple)
 
 
-def number(node: ast.expr) -> int | None:
+def number(node):
     """An integer, its sign before it or not."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and (value := number(node.operand)) is not None:
         return -value
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
-def drawn(count: int, seed: int) -> Iterator[Mutant]:
+def drawn(count, seed):
     """Mutants of files drawn by their lines, of a kind that the file has, at a place of this kind; none twice."""
     rng = random.Random(seed)
     places = {path: Places(str(path.relative_to(ROOT))).found for path in sorted((ROOT / PACKAGE).rglob("*.py"))}
@@ -187,7 +186,7 @@ def drawn(count: int, seed: int) -> Iterator[Mutant]:
             yield one
 
 
-def tests_near(mutant: Mutant) -> list[str]:
+def tests_near(mutant):
     """Test files by how much they have to do with a mutant: their names, and mentions of its function and module."""
     path = Path(mutant.file)
     subject = path.parent.name if path.stem == "__init__" else path.stem
@@ -210,11 +209,11 @@ def tests_near(mutant: Mutant) -> list[str]:
 class Copy:
     """A clone, in which one mutant at a time is tried; what is not committed is not in it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="mutants"))
         subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, self.folder], check=True)
 
-    def try_out(self, mutant: Mutant) -> Mutant:
+    def try_out(self, mutant):
         """What kills a mutant: the first test that fails, `time`, or `-`."""
         path = self.folder / mutant.file
         source = path.read_bytes()
@@ -236,12 +235,12 @@ class Copy:
             self.forget(path)
         return replace(mutant, killed=killed or "-")
 
-    def forget(self, path: Path) -> None:
+    def forget(self, path):
         """What is compiled of a file: its text changes faster than a clock that counts seconds."""
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             compiled.unlink()
 
-    def failed(self, chosen: list[str], interpreted: bool = False, fresh: bool = False) -> str:
+    def failed(self, chosen, interpreted=False, fresh=False):
         """The first of the chosen tests that fails; "" if none does."""
         environment = {**os.environ, "PYTHONPATH": str(self.folder), "NUMBA_DISABLE_JIT": str(int(interpreted))}
         environment.setdefault("DEPTREE_DATA", str(ROOT / "../shared/data"))
@@ -269,7 +268,7 @@ class Copy:
         return first[1] if first else f"status {ran.returncode}"
 
 
-def run(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
+def run(mutants, jobs):
     """Try mutants in copies of the tree, and yield them in order; first make sure that tests pass without one."""
     copies: SimpleQueue[Copy] = SimpleQueue()
     for _ in range(jobs):
@@ -278,7 +277,7 @@ def run(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
     if failed := copy.failed(["--quick"]):
         sys.exit(f"{failed} fails without a mutant. Mend it first.")
 
-    def one(mutant: Mutant) -> Mutant:
+    def one(mutant):
         copy = copies.get()
         try:
             return copy.try_out(mutant)
@@ -291,7 +290,7 @@ def run(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
         shutil.rmtree(copies.get().folder)
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
     draw = commands.add_parser("draw", help="write mutants as TSV")

@@ -9,9 +9,6 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
 
 from deptree_cli.cli.app import main
 
@@ -21,7 +18,7 @@ PATIENCE = 120
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def on_terminal(command: Sequence[object], folder: Path, columns: int = 200, **environment: str) -> tuple[int, str]:
+def on_terminal(command, folder, columns=200, **environment):
     """Run a command in a folder with a terminal for all its streams: its exit status and what it sent there."""
     outside, inside = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": str(columns), **environment}
@@ -33,7 +30,7 @@ def on_terminal(command: Sequence[object], folder: Path, columns: int = 200, **e
     return process.wait(60), shown.decode()
 
 
-def forked_on_terminal(arguments: Sequence[object], folder: Path, columns: int = 200) -> tuple[int, str]:
+def forked_on_terminal(arguments, folder, columns=200):
     """The same for `deptree` with arguments, forked from this process, with what is imported and compiled here."""
     child, outside = pty.fork()
     if not child:
@@ -43,7 +40,7 @@ def forked_on_terminal(arguments: Sequence[object], folder: Path, columns: int =
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
 
 
-def _run_here(command: list[str], folder: Path, columns: int) -> NoReturn:
+def _run_here(command, folder, columns):
     """Run a command with the streams that the system has given this process, and end."""
     status = 1
     signal.alarm(PATIENCE)
@@ -62,12 +59,12 @@ def _run_here(command: list[str], folder: Path, columns: int) -> NoReturn:
         os._exit(status)
 
 
-def as_it_reads(shown: str) -> str:
+def as_it_reads(shown):
     """Without the codes for styles and cursors."""
     return STYLE.sub("", shown)
 
 
-def _read(terminal: int) -> bytes:
+def _read(terminal):
     try:
         return os.read(terminal, 1 << 16)
     except OSError:  # how Linux says that nobody is at the other end

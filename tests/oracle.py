@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.oracle import all_trees
 
 
@@ -20,7 +18,7 @@ class Oracle:
         log_z: the partition function's logarithm.
     """
 
-    def __init__(self, distribution: ArcFactored) -> None:
+    def __init__(self, distribution):
         trees = all_trees(distribution.n, distribution.space)
         log_weights = distribution.log_weights(trees)
         possible = np.isfinite(log_weights)
@@ -34,7 +32,7 @@ class Oracle:
         self.log_probs = below - total
         self._n = distribution.n
 
-    def marginals(self) -> Float:
+    def marginals(self):
         """P(head -> dependent), shape (n+1, n+1)."""
         marginals = np.zeros((self._n + 1, self._n + 1))
         for word in range(1, self._n + 1):

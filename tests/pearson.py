@@ -10,13 +10,12 @@ import numpy as np
 from scipy import stats
 
 from deptree_cli.core.binomials import binomial_p_values
-from deptree_cli.core.dtypes import Float, Int
 
 # Rare cells are pooled until the pool, and every other cell, is expected this often.
 EXPECTED = 5.0
 
 
-def chi_square(counts: Int, probs: Float) -> tuple[float, int, float]:
+def chi_square(counts, probs):
     """Pearson's test of counts against probs, rare cells pooled: (statistic, degrees of freedom, p-value).
 
     When all but one cell are rare even together, the exact binomial test of the pool takes the place of chi-square.
@@ -35,7 +34,7 @@ def chi_square(counts: Int, probs: Float) -> tuple[float, int, float]:
     return statistic, frequent.size, float(stats.chi2.sf(statistic, frequent.size))
 
 
-def _rare_pool(counts: Int, probs: Float) -> tuple[float, int, float]:
+def _rare_pool(counts, probs):
     """All but the most likely tree together, by the exact binomial test."""
     if counts.sum() == 0 or len(probs) == 1:
         return 0.0, 0, 1.0

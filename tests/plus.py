@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 TEN = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 # Each column elsewhere than in CoNLL-U, and two of others.
 MIXED = ("ID", "X:TYPE", "MISC", "FORM", "UPOS", "HEAD", "DEPS", "DEPREL", "FEATS", "LEMMA", "XPOS", "X:END")
 
 
-def to_plus(text: str, names: Sequence[str] = MIXED) -> str:
+def to_plus(text, names=MIXED):
     """The sentences with these columns; what other columns have is told by the ID."""
     lines = [f"# global.columns = {' '.join(names)}"]
     for line in text.removesuffix("\n").split("\n"):
@@ -20,12 +18,12 @@ def to_plus(text: str, names: Sequence[str] = MIXED) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def other(name: str, number: str) -> str:
+def other(name, number):
     """What stands in a column that is not one of the ten."""
     return f"{name} of|{number}=1"
 
 
-def from_plus(text: str, names: Sequence[str] = MIXED) -> str:
+def from_plus(text, names=MIXED):
     """The sentences with the columns of CoNLL-U.
 
     Raises:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.constrained import Constrained, constrained
+from deptree_cli.core.constrained import constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.rules import Function, Together, Words
 from deptree_cli.core.ruleset import Ruleset
-from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.rules.reading import ruleset_of
-from tests.brute_rules import Sentence, Tree, hangs_together, labelled_trees, obeys
+from tests.brute_rules import Sentence, hangs_together, labelled_trees, obeys
 
 Float = NDArray[np.float64]
 Random = np.random.Generator
@@ -46,7 +45,7 @@ class Case:
     functions: Sequence[Callable[[Sequence[int], Sequence[str]], list[int]]]
 
     @property
-    def rules(self) -> Ruleset:
+    def rules(self):
         """The rules, as the package knows them."""
         file: dict[str, list[Any]] = {}
         for kind, table in self.tables:
@@ -56,28 +55,28 @@ class Case:
         return Ruleset("random", (*ruleset_of("random", file).rules, *functions, *spans))
 
     @property
-    def known(self) -> Words:
+    def known(self):
         """The words, as the package knows them."""
         names = self.distribution.labels.names if self.distribution.labels else ("",)
         return Words(names, self.words.upos, self.words.feats, self.words.spans)
 
-    def constrained(self) -> Constrained:
+    def constrained(self):
         """The distribution under the rules."""
         return constrained(self.distribution, self.rules, self.known)
 
     @cached_property
-    def unmasked(self) -> list[Tree]:
+    def unmasked(self):
         """The labelled trees that masks leave."""
         trees = labelled_trees(self.distribution.space, self.weights, self.names)
         masks = [each for each in self.tables if each[0] == "mask"]
         return [tree for tree in trees if all(obeys(tree, *mask, self.words) for mask in masks)]
 
     @cached_property
-    def obedient(self) -> list[Tree]:
+    def obedient(self):
         """The labelled trees that obey."""
         return [tree for tree in self.unmasked if self.is_obeyed(tree)]
 
-    def is_obeyed(self, tree: Tree) -> bool:
+    def is_obeyed(self, tree):
         """Whether a tree keeps all the rules."""
         return (
             all(obeys(tree, *each, self.words) for each in self.tables)
@@ -86,7 +85,7 @@ class Case:
         )
 
 
-def random_case(space: TreeSpace, seed: int, size: int | None = None) -> Case:
+def random_case(space, seed, size=None):
     """A sentence of one to four words, or of so many."""
     rng = np.random.default_rng(seed)
     n = size or int(rng.choice([1, 2, 3, 4], p=[0.05, 0.15, 0.4, 0.4]))
@@ -97,7 +96,7 @@ def random_case(space: TreeSpace, seed: int, size: int | None = None) -> Case:
     return Case(distribution, names, weights, words, tables, functions)
 
 
-def _sentence(rng: Random, n: int) -> Sentence:
+def _sentence(rng, n):
     tags = [None if rng.random() < 0.1 else str(rng.choice(TAGS)) for _ in range(n)]
     feats = [frozenset(each for each in FEATS if rng.random() < 0.3) for _ in range(n)]
     spans = []
@@ -108,7 +107,7 @@ def _sentence(rng: Random, n: int) -> Sentence:
     return Sentence(tags, feats, spans)
 
 
-def _scored(rng: Random, n: int, space: TreeSpace) -> tuple[TreeDistribution, tuple[str, ...], Float]:
+def _scored(rng, n, space):
     """A distribution that has a tree, its labels, and the weights of arcs with these: joint, conditional, or none."""
     shape = (n + 1, n + 1)
     how = rng.choice(["joint", "conditional", "none"], p=[0.5, 0.35, 0.15])
@@ -137,13 +136,13 @@ def _scored(rng: Random, n: int, space: TreeSpace) -> tuple[TreeDistribution, tu
     return found, names, np.where(may_stand, arcs[..., None] + probs, -np.inf)
 
 
-def _numbers(rng: Random, shape: tuple[int, ...]) -> Float:
+def _numbers(rng, shape):
     """Scores from flat to peaked, or integers, of which many are equal."""
     scale = rng.choice([0.0, 0.3, 3.0, 30.0, 1000.0, -1.0])
     return rng.integers(0, 3, shape).astype(float) if scale < 0 else rng.normal(size=shape) * scale
 
 
-def _rule(rng: Random, names: Sequence[str], place: int) -> tuple[str, dict[str, Any]]:
+def _rule(rng, names, place):
     kind = str(rng.choice(KINDS))
     table: dict[str, Any] = {"name": f"rule {place}"}
     if kind == "mask":
@@ -157,11 +156,11 @@ def _rule(rng: Random, names: Sequence[str], place: int) -> tuple[str, dict[str,
     return kind, table
 
 
-def _some(rng: Random, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _some(rng, fields):
     return {key: value for key, value in fields.items() if rng.random() < 0.4}
 
 
-def _mask_fields(rng: Random, names: Sequence[str]) -> dict[str, Any]:
+def _mask_fields(rng, names):
     return {
         **_which(rng, names),
         "head-upos": _few(rng, TAGS),
@@ -173,11 +172,11 @@ def _mask_fields(rng: Random, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _which(rng: Random, names: Sequence[str]) -> dict[str, Any]:
+def _which(rng, names):
     return {"label": _labels(rng, names), "upos": _few(rng, TAGS), "feats": _feats(rng)}
 
 
-def _below_fields(rng: Random, names: Sequence[str]) -> dict[str, Any]:
+def _below_fields(rng, names):
     fields = _some(rng, _which(rng, names))
     if rng.random() < 0.8:
         several = range(int(rng.integers(1, 3)))
@@ -190,21 +189,21 @@ def _below_fields(rng: Random, names: Sequence[str]) -> dict[str, Any]:
     return fields | ({"upos": ["NOUN"]} if fields.keys() <= {"unless"} else {})
 
 
-def _labels(rng: Random, names: Sequence[str]) -> list[str]:
+def _labels(rng, names):
     """Labels that scores have and have not, some of them denied."""
     chosen = _few(rng, (*filter(None, names), "nsubj", "case"))
     return [f"!{each}" if rng.random() < 0.2 else each for each in chosen]
 
 
-def _feats(rng: Random) -> list[str]:
+def _feats(rng):
     return [f"!{each}" if rng.random() < 0.4 else each for each in _few(rng, FEATS)]
 
 
-def _few(rng: Random, names: Sequence[str]) -> list[str]:
+def _few(rng, names):
     return rng.permutation(names)[: int(rng.integers(1, 3))].tolist()
 
 
-def _no_chain(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
+def _no_chain(heads, labels):
     """No word has a great-grandparent."""
     for word, head in enumerate(heads, 1):
         if head and heads[head - 1] and heads[heads[head - 1] - 1]:
@@ -212,7 +211,7 @@ def _no_chain(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
     return []
 
 
-def _no_fan(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
+def _no_fan(heads, labels):
     """No word has two dependents to its right; named twice, which is as good as once."""
     for one, head in enumerate(heads, 1):
         others = [other for other in range(one + 1, len(heads) + 1) if heads[other - 1] == head < one]
@@ -221,10 +220,10 @@ def _no_fan(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
     return []
 
 
-def _clash_of(label: str) -> Callable[[Sequence[int], Sequence[str]], list[int]]:
+def _clash_of(label):
     """Neighbours do not both have this label."""
 
-    def clash(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
+    def clash(heads, labels):
         pairs = enumerate(pairwise(labels), 1)
         return next(([word, word + 1] for word, pair in pairs if pair == (label, label)), [])
 

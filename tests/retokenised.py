@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-
 LABELS = ("nsubj", "nsubj:pass", "obj", "det", "case", "aux:pass", "punct", "root", "mark", "mine")
 TAGS = ("NOUN", "VERB", "_")
 FEATURES = ("_", "Case=Nom", "Number=Sing|Case=Nom", "Case=Nom|Number=Sing", "Foo=Bar", "Foo=Bar|Case=Nom")
 
 
-def random_tree(n: int, rng: random.Random) -> list[int]:
+def random_tree(n, rng):
     """Heads of n words, of any tree with one root or several."""
     order = rng.sample(range(1, n + 1), n)
     return [0 if order.index(word) == 0 else rng.choice([0, *order[: order.index(word)]]) for word in range(1, n + 1)]
 
 
-def cut(items: str, rng: random.Random, share: float) -> list[str]:
+def cut(items, rng, share):
     """A text in pieces: behind each character a cut with this probability."""
     pieces = [""]
     for at, char in enumerate(items):
@@ -26,7 +23,7 @@ def cut(items: str, rng: random.Random, share: float) -> list[str]:
     return pieces
 
 
-def random_file(text: str, rng: random.Random, named: bool = False) -> str:
+def random_file(text, rng, named=False):
     """Sentences of a text with random tokens, multiword tokens, trees, tags, labels."""
     written = []
     for number, sentence in enumerate(cut(text, rng, 0.12)):
@@ -46,15 +43,15 @@ def random_file(text: str, rng: random.Random, named: bool = False) -> str:
     return "\n".join(written) + "\n"
 
 
-def _row(id_: str, form: str, heads: object, rng: random.Random) -> str:
+def _row(id_, form, heads, rng):
     if not id_.isdigit():
         return f"{id_}\t{form}" + "\t_" * 8 + "\n"
     cells = rng.choice(("l", "m", "_")), rng.choice(TAGS), rng.choice(TAGS), rng.choice(FEATURES)
-    head = next(heads)  # type: ignore[call-overload]
+    head = next(heads)
     return "\t".join([id_, form, *cells, str(head), rng.choice(LABELS), "_", "_"]) + "\n"
 
 
-def damaged(text: str, share: float, rng: random.Random, joins_sentences: bool = False) -> str:
+def damaged(text, share, rng, joins_sentences=False):
     """A treebank with this share of its words split in two, or joined with the next.
 
     Args:
@@ -70,7 +67,7 @@ def damaged(text: str, share: float, rng: random.Random, joins_sentences: bool =
     return "\n\n".join(sentences) + "\n\n"
 
 
-def _damaged(sentence: str, share: float, rng: random.Random) -> str:
+def _damaged(sentence, share, rng):
     comments, rows = _rows(sentence)
     covered = {word for row in rows if "-" in row[0] for word in _range(row[0])}
     at = 0
@@ -93,7 +90,7 @@ def _damaged(sentence: str, share: float, rng: random.Random) -> str:
     return "\n".join([*comments, *("\t".join(row) for row in _numbered(rows))])
 
 
-def _move_heads(rows: list[list[str]], gone: str, to: str, head: str) -> None:
+def _move_heads(rows, gone, to, head):
     """Below a word that is no more hang those of the one that it is part of now; that one may not be below itself."""
     for row in rows:
         if row[6] == gone:
@@ -103,7 +100,7 @@ def _move_heads(rows: list[list[str]], gone: str, to: str, head: str) -> None:
             row[6] = "0"
 
 
-def _numbered(rows: Sequence[list[str]]) -> list[list[str]]:
+def _numbered(rows):
     """Rows with ids that are 1, 2, 3, ..., and heads that follow; of what became a cycle the head is ROOT."""
     words = [row[0] for row in rows if "-" not in row[0] and "." not in row[0]]
     number, count = {}, 0
@@ -127,7 +124,7 @@ def _numbered(rows: Sequence[list[str]]) -> list[list[str]]:
     return _without_cycles(found)
 
 
-def _without_cycles(rows: list[list[str]]) -> list[list[str]]:
+def _without_cycles(rows):
     words = [row for row in rows if row[0].isdigit()]
     for row in words:
         node, seen = int(row[0]), set()
@@ -139,7 +136,7 @@ def _without_cycles(rows: list[list[str]]) -> list[list[str]]:
     return rows
 
 
-def _joined(one: str, other: str) -> str:
+def _joined(one, other):
     comments, rows = _rows(one)
     n = sum(row[0].isdigit() for row in rows)
     for row in _rows(other)[1]:
@@ -149,11 +146,11 @@ def _joined(one: str, other: str) -> str:
     return "\n".join([*comments, *("\t".join(row) for row in rows)])
 
 
-def _rows(sentence: str) -> tuple[list[str], list[list[str]]]:
+def _rows(sentence):
     lines = sentence.split("\n")
     return [each for each in lines if each[:1] == "#"], [each.split("\t") for each in lines if each[:1] != "#"]
 
 
-def _range(id_: str) -> list[str]:
+def _range(id_):
     first, last = map(int, id_.split("-"))
     return [str(word) for word in range(first, last + 1)]

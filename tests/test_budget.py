@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 
@@ -40,16 +38,16 @@ MOST_SHARED_NAMES = 27
 SHARE, LINES = 0.05, 100
 
 
-def room_of(path: Path) -> str:
+def room_of(path):
     room, *below = path.relative_to(PACKAGE).parts
     return room if below else "top"
 
 
-def lines_of(paths: Iterable[Path]) -> int:
+def lines_of(paths):
     return sum(len(path.read_bytes().splitlines()) for path in paths)
 
 
-def rooms() -> dict[str, int]:
+def rooms():
     found = Counter[str]()
     for path in FILES.values():
         found[room_of(path)] += lines_of([path])
@@ -60,23 +58,23 @@ def rooms() -> dict[str, int]:
     return dict(found)
 
 
-def test_every_room_has_a_budget() -> None:
+def test_every_room_has_a_budget():
     assert set(rooms()) == set(BUDGET)
 
 
 @pytest.mark.parametrize("room", BUDGET)
-def test_a_room_keeps_to_its_budget(room: str) -> None:
+def test_a_room_keeps_to_its_budget(room):
     lines, most = rooms()[room], BUDGET[room]
     assert lines <= most, f"{room}: {lines} lines, {lines - most} more than its budget. Make room, or say why it grows"
     unused = most - lines
     assert unused < LINES or unused <= SHARE * most, f"{room}: {unused} lines were saved. Lower its budget to {lines}"
 
 
-def test_files_are_few() -> None:
+def test_files_are_few():
     assert len(FILES) <= MOST_FILES
 
 
-def test_few_names_are_those_of_several_classes() -> None:
+def test_few_names_are_those_of_several_classes():
     names = Counter(
         node.name for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)
     )

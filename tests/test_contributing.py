@@ -15,7 +15,7 @@ import pytest
 from deptree_cli import TreeDistribution
 from deptree_cli.core.audit import UNBIASED, Tally, judge
 from deptree_cli.core.batches import TreeBatch
-from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, TreeSpace
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
 from deptree_cli.io.scores.arrays import ReadSpec
 from deptree_cli.io.scores.containers import CONTAINERS, open_scores
 from tests.oracle import Oracle
@@ -25,7 +25,7 @@ DATA = ROOT / "sample_data"
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-def worked(language: str, pattern: str) -> str:
+def worked(language, pattern):
     """The one code block of the page that a pattern occurs in."""
     blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     (found,) = (block for block in blocks if re.search(pattern, block, re.MULTILINE))
@@ -33,10 +33,10 @@ def worked(language: str, pattern: str) -> str:
 
 
 @pytest.fixture
-def defined() -> Any:
+def defined():
     """Return what a Python block of the page defines under a name."""
 
-    def run(name: str) -> Any:
+    def run(name):
         names: dict[str, Any] = {"__name__": "of_this_page"}
         code = worked("python", rf"^(def |class )?{name}\b")
         exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), names)
@@ -45,7 +45,7 @@ def defined() -> Any:
     return run
 
 
-def test_the_sampler_is_unbiased(defined: Any) -> None:
+def test_the_sampler_is_unbiased(defined):
     """H0: 2,000 trees follow the distribution; the audit errs with probability 0.01 at most, and the seed is fixed."""
     graph = TreeDistribution(np.load(DATA / "figure1.npy"), "weight")
     tally = Tally(graph)
@@ -55,7 +55,7 @@ def test_the_sampler_is_unbiased(defined: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
-def test_the_space_is_that_of_enumeration(n: int, defined: Any, graphs: Any) -> None:
+def test_the_space_is_that_of_enumeration(n, defined, graphs):
     found = TreeDistribution(graphs.gaussian(n, 2, seed=n), space=defined("SHORT_ARCS"))
     oracle, words = Oracle(found), np.arange(1, n + 1)
     assert ((oracle.trees == 0) | (abs(oracle.trees - words) <= 2)).all()
@@ -66,14 +66,14 @@ def test_the_space_is_that_of_enumeration(n: int, defined: Any, graphs: Any) -> 
 
 
 @pytest.mark.parametrize("space", [SINGLE_ROOT, PROJECTIVE], ids=str)
-def test_the_question_is_answered_by_kernels_and_alone(space: TreeSpace, defined: Any, graphs: Any) -> None:
+def test_the_question_is_answered_by_kernels_and_alone(space, defined, graphs):
     """Against enumeration, of sentences of several lengths; the last leaves the range of float64."""
     words, out, left = np.array([2, 4, 3, 4]), np.zeros(4), []
     scores = [graphs.gaussian(n, seed=n) for n in words]
     scores[3][[1, 2], [2, 1]] += 2000.0  # words that choose each other
     lengths_of = [abs(np.subtract.outer(range(n + 1), range(n + 1))) for n in words]
 
-    def alone(b: int, distribution: TreeDistribution) -> None:
+    def alone(b, distribution):
         left.append(b)
         out[b] = (distribution.marginals() * lengths_of[b]).sum()
 
@@ -86,9 +86,7 @@ def test_the_question_is_answered_by_kernels_and_alone(space: TreeSpace, defined
     assert left == [3]
 
 
-def test_the_container_reads_what_numpy_reads(
-    defined: Any, graphs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_container_reads_what_numpy_reads(defined, graphs, tmp_path, monkeypatch):
     container, scores = defined("CSV"), graphs.gaussian(3)
     monkeypatch.setattr(CONTAINERS, "_entries", {**CONTAINERS._entries, container.name: container})
     np.savetxt(tmp_path / "s.csv", scores, delimiter=",", fmt="%.17g")
@@ -98,7 +96,7 @@ def test_the_container_reads_what_numpy_reads(
 
 
 @pytest.mark.slow("process")
-def test_the_rules_are_found_broken(tmp_path: Path) -> None:
+def test_the_rules_are_found_broken(tmp_path):
     (tmp_path / "mine.toml").write_text(worked("toml", "at-most-one"))
     words = [("dog", 2, "obj"), ("gave", 0, "root"), ("him", 2, "iobj"), ("her", 2, "iobj"), ("the", 1, "det")]
     rows = [f"{i}\t{form}" + 4 * "\t_" + f"\t{head}\t{label}\t_\t_\n" for i, (form, head, label) in enumerate(words, 1)]
@@ -110,7 +108,7 @@ def test_the_rules_are_found_broken(tmp_path: Path) -> None:
     assert "determiners come first" in ran.stdout
 
 
-def test_the_command_writes_rows(defined: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_rows(defined, capfd):
     """Expected lengths, which lie between 1 and the number of words."""
     given = [str(DATA / "scores.npz"), "--from", "natasha", "--json", "-q"]
     assert defined("lengths").main(given, standalone_mode=False) == 0
@@ -119,7 +117,7 @@ def test_the_command_writes_rows(defined: Any, capfd: pytest.CaptureFixture[str]
     assert all(1 < row["length"] < 10 for row in rows)
 
 
-def test_links_and_paths_lead_somewhere() -> None:
+def test_links_and_paths_lead_somewhere():
     paths = re.findall(r"`((?:deptree_cli|tests|docs)/[\w/]+(?:\.py)?/?)`", PAGE) + re.findall(r"\]\(([^)#]+)", PAGE)
     inner = re.findall(r"`((?:core|io|cli|commands)/(?!NAME)[\w/]+(?:\.py|\.toml|/))`", PAGE)
     found = [ROOT / path for path in paths] + [ROOT / "deptree_cli" / path for path in inner]

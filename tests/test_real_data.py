@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import mpmath
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ DIGITS = 150
 
 @pytest.mark.slow("size")
 @pytest.mark.parametrize("treebank", ["real_ru", "real_en"])
-def test_log_z_and_marginals_of_a_trained_parser(treebank: str, shared: Path) -> None:
+def test_log_z_and_marginals_of_a_trained_parser(treebank, shared):
     """20 random sentences of up to 30 words: log Z to 1e-10 relative, marginals to 1e-12 absolute."""
     with np.load(shared / treebank / "scores.npz") as archive:
         short = [key for key in archive if archive[key].shape[0] <= 30]
@@ -24,14 +22,14 @@ def test_log_z_and_marginals_of_a_trained_parser(treebank: str, shared: Path) ->
             check(TreeDistribution(to_head_dep(archive[key], layout("natasha")), id=str(key)))
 
 
-def check(distribution: TreeDistribution) -> None:
+def check(distribution):
     log_z, marginals = exact(distribution)
     assert distribution.log_partition == pytest.approx(log_z, rel=1e-10)
     np.testing.assert_allclose(distribution.marginals(), marginals, rtol=0, atol=1e-12)
     np.testing.assert_allclose(distribution.marginals()[:, 1:].sum(axis=0), 1.0, rtol=0, atol=1e-12)
 
 
-def exact(distribution: TreeDistribution) -> tuple[float, np.ndarray]:
+def exact(distribution):
     """log Z and marginals by Koo et al. 2007 in `DIGITS` digits."""
     n = distribution.n
     with mpmath.workdps(DIGITS):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -15,17 +14,17 @@ FRAMEWORKS = ("torch", "jax")  # marks of tests that need them, which all tests 
 REASONS = ("process", "compile", "statistics", "size")  # why a test is slow: what its time goes to
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     """Offer the quick tier."""
     parser.addoption("--quick", action="store_true", help=f"{CASES} cases each; none slow, none of torch or JAX")
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_ignore_collect(collection_path, config):
     """Leave folders out whose tests are all deselected: to import a framework takes longer than many a test."""
     return True if config.getoption("quick") and collection_path in map(TESTS.joinpath, FRAMEWORKS) else None
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Mark tests of frameworks by their folder; in the quick tier, choose."""
     for item in items:
         for framework in FRAMEWORKS:
@@ -40,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item in chosen]
 
 
-def _few(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+def _few(items):
     """Yield cases of each function, those of the smallest hashes of ids: together all functions meet each axis."""
     functions = defaultdict(list)
     for item in items:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from io import BytesIO, StringIO
-from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -16,22 +14,22 @@ from deptree_cli.io.evaluation import TreeFile, new_vocabulary
 Cells = dict[str, tuple[int, int, int, int]]
 
 
-def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
+def read_blocks(stream, place):
     """The sentences of a stream, of which a malformed one is raised."""
     return (Block(chunk, place) for chunk in split_chunks(stream, place))
 
 
-def word(number: int, form: str, head: int, label: str = "dep", **cells: str) -> str:
+def word(number, form, head, label="dep", **cells):
     lemma, upos, xpos, feats = (cells.get(name, "_") for name in ("lemma", "upos", "xpos", "feats"))
     return f"{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{head}\t{label}\t_\t_\n"
 
 
-def tree_text(heads: Sequence[int], labels: Sequence[str]) -> str:
+def tree_text(heads, labels):
     rows = [word(number, "w", *each) for number, each in enumerate(zip(heads, labels, strict=True), 1)]
     return "".join(rows) + "\n"
 
 
-def tree_files(*texts: str, names: Sequence[str] = ("gold", "system", "other")) -> list[TreeFile]:
+def tree_files(*texts, names=("gold", "system", "other")):
     """Files as `eval` reads them: the first has to have trees, the heads of the others may be anything."""
     vocabulary = new_vocabulary()
     files = [TreeFile(name, vocabulary) for name, _ in zip(names, texts, strict=False)]
@@ -43,19 +41,19 @@ def tree_files(*texts: str, names: Sequence[str] = ("gold", "system", "other")) 
     return files
 
 
-def comparison(gold: str, system: str, no_punct: bool = False) -> Comparison:
+def comparison(gold, system, no_punct=False):
     """Two texts of one sentence."""
     one, two = tree_files(gold, system)
     return Comparison(one.words, two.words, one.vocabulary[DEPREL].names, no_punct)
 
 
-def cells(compared: Comparison) -> Cells:
+def cells(compared):
     """The counts of each metric over the whole file."""
     units = (np.zeros(len(words.sizes), dtype=np.int64) for words in (compared.gold, compared.system))
     return {name: tuple(row) for name, row in zip(METRICS, compared.counts(*units)[0].tolist(), strict=True)}
 
 
-def script(gold: str, system: str) -> Cells:
+def script(gold, system):
     """The same by the script, for texts."""
     udeval = pytest.importorskip("udtools.udeval", reason="udtools, the oracle of eval, is not installed")
     many = {"multiple_roots_okay": True}

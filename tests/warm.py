@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
@@ -50,7 +49,7 @@ os._exit(code)
 
 
 @contextmanager
-def stand_ins(folder: Path) -> Iterator[Path]:
+def stand_ins(folder):
     """A folder for the PATH with `deptree` and `python`, which last as long as the block."""
     (folder / "bin").mkdir()
     for name in ("deptree", "python"):

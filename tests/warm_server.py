@@ -20,7 +20,6 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
 
 from tests.sample import DATA
 
@@ -30,14 +29,14 @@ HIGH = 300  # descriptors of a stand-in are below, those of the server move abov
 class Server:
     """Forks for stand-ins, one after another, until standard input ends: with whoever started it."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address):
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(address)
         self._listener.listen(64)
         self._waiting: dict[int, socket.socket] = {}
         self._ran: set[str] = set()
 
-    def serve(self) -> None:
+    def serve(self):
         """Answer stand-ins, and tell them how their forks ended; a fork whose stand-in was killed is killed too."""
         readable, writable = os.pipe()
         os.set_blocking(writable, False)
@@ -61,7 +60,7 @@ class Server:
         for pid in self._waiting:
             os.kill(pid, signal.SIGKILL)
 
-    def _tell(self) -> None:
+    def _tell(self):
         """Send stand-ins the exit status of forks that have ended."""
         for pid in list(self._waiting):
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -69,7 +68,7 @@ class Server:
                 with suppress(OSError), self._waiting.pop(pid) as connection:
                     connection.sendall(struct.pack("<q", os.waitstatus_to_exitcode(status)))
 
-    def _answer(self, connection: socket.socket) -> None:
+    def _answer(self, connection):
         """Fork for a stand-in."""
         length, rights, *_ = connection.recvmsg(8, socket.CMSG_SPACE(4 * 250))
         request = connection.recv(int.from_bytes(length, "little"), socket.MSG_WAITALL)
@@ -87,7 +86,7 @@ class Server:
         with suppress(OSError):  # the stand-in was killed
             connection.sendall(struct.pack("<q", pid))
 
-    def _warm_up(self, command: list[str]) -> None:
+    def _warm_up(self, command):
         """Run here what belongs to a command, unless that was done."""
         from deptree_cli.cli.app import deptree
 
@@ -102,7 +101,7 @@ class Server:
         gc.freeze()
 
 
-def _run_here(line: str) -> None:
+def _run_here(line):
     """Run a line of the table in this process, and forget what it writes."""
     from deptree_cli.cli.app import deptree
     from deptree_cli.commands.warm import run_line
@@ -115,7 +114,7 @@ def _run_here(line: str) -> None:
         sys.stdin, sys.stdout, sys.stderr = streams
 
 
-def _take_over(descriptors: dict[int, int]) -> None:
+def _take_over(descriptors):
     """Have these descriptors, received under other numbers, and none else."""
     for place, received in enumerate(descriptors.values(), HIGH):
         os.dup2(received, place)
@@ -125,7 +124,7 @@ def _take_over(descriptors: dict[int, int]) -> None:
     os.closerange(HIGH, HIGH + len(descriptors))
 
 
-def _be(command: list[str], folder: str, environment: dict[str, str]) -> NoReturn:
+def _be(command, folder, environment):
     """Be a new process: its streams and handlers are those that Python sets up, and it ends as Python does."""
     sys.modules["__main__"] = ModuleType("__main__")  # by which click tells what it was called
     os.environ.clear()
@@ -146,7 +145,7 @@ def _be(command: list[str], folder: str, environment: dict[str, str]) -> NoRetur
         os._exit(code)
 
 
-def _flushed() -> bool:
+def _flushed():
     """Whether standard output takes what is left in its buffer; what Python says if not."""
     try:
         if sys.stdout:
@@ -157,7 +156,7 @@ def _flushed() -> bool:
     return True
 
 
-def _stream(number: int, mode: str, errors: str) -> Any:
+def _stream(number, mode, errors):
     """A standard stream; none where it is closed."""
     try:
         at_once = mode == "w" and bool(os.environ.get("PYTHONUNBUFFERED"))
@@ -171,7 +170,7 @@ def _stream(number: int, mode: str, errors: str) -> Any:
     return text
 
 
-def _exit_status(command: list[str]) -> int:
+def _exit_status(command):
     """Run a command; how it ends."""
     try:
         _run(command)
@@ -186,7 +185,7 @@ def _exit_status(command: list[str]) -> int:
     return 0
 
 
-def _run(command: list[str]) -> None:
+def _run(command):
     """`deptree` with arguments, after what $DEPTREE_BEFORE says in Python; or a program in a file."""
     exec(os.environ.pop("DEPTREE_BEFORE", ""))
     if Path(command[0]).name == "deptree":

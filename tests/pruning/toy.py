@@ -9,7 +9,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Integers
+from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.pruning.program import Program
 
 Chart = tuple[Float, Float]  # the weights of segments (n+1, n+1), and sums of the segmentations of beginnings (n+1,)
@@ -18,16 +18,16 @@ Chart = tuple[Float, Float]  # the weights of segments (n+1, n+1), and sums of t
 class Segmentations(Program[Bool, Chart, Bool]):
     """Segments start..end-1 weigh exp(scores[start, end]), (n+1, n+1)."""
 
-    def __init__(self, scores: Float, confident: Integers) -> None:
+    def __init__(self, scores, confident):
         self._weights, self._confident = np.triu(np.exp(scores), 1), confident
 
-    def variables(self) -> int:
+    def variables(self):
         return len(self._weights) - 2
 
-    def confident(self) -> Integers:
+    def confident(self):
         return self._confident
 
-    def compile(self, selected: Bool, assigned: Bool) -> Bool:
+    def compile(self, selected, assigned):
         kept = np.ones(self._weights.shape, dtype=np.bool_)
         for place in np.flatnonzero(selected) + 1:
             if assigned[place - 1]:
@@ -36,21 +36,21 @@ class Segmentations(Program[Bool, Chart, Bool]):
                 kept[place] = kept[:, place] = False
         return kept
 
-    def inside(self, mask: Bool) -> tuple[float, Chart]:
+    def inside(self, mask):
         weights, sums = self._weights * mask, np.eye(1, len(mask))[0]
         for end in range(1, len(mask)):
             sums[end] = sums[:end] @ weights[:end, end]
         with np.errstate(divide="ignore"):
             return float(np.log(sums[-1])), (weights, sums)
 
-    def outside(self, chart: Chart) -> Float:
+    def outside(self, chart):
         weights, sums = chart
         rest = np.eye(1, len(sums), len(sums) - 1)[0]
         for start in range(len(sums) - 2, -1, -1):
             rest[start] = weights[start, start + 1 :] @ rest[start + 1 :]
         return (sums * rest)[1:-1] / sums[-1]
 
-    def sample(self, chart: Chart, rng: np.random.Generator) -> Bool:
+    def sample(self, chart, rng):
         weights, sums = chart
         found, end = np.zeros(len(sums), dtype=np.bool_), len(sums) - 1
         while end > 0:
@@ -59,17 +59,17 @@ class Segmentations(Program[Bool, Chart, Bool]):
             found[end] = True
         return found[1:-1]
 
-    def assign(self, structure: Bool) -> Bool:
+    def assign(self, structure):
         return structure
 
 
-def random_segmentations(n: int, confident: int, seed: int = 0, scale: float = 1.0) -> Segmentations:
+def random_segmentations(n, confident, seed=0, scale=1.0):
     """Gaussian scores; the first few boundaries are pinned."""
     scores = scale * np.random.default_rng([seed, n]).normal(size=(n + 1, n + 1))
     return Segmentations(scores, np.arange(confident))
 
 
-def all_or_none(n: int = 3, better: float = 0.5) -> Segmentations:
+def all_or_none(n=3, better=0.5):
     """Two segmentations: all boundaries, with e^better of the weight of the other one, or none; all are pinned."""
     scores = np.full((n + 1, n + 1), -np.inf)
     scores[0, n] = 0.0
@@ -77,7 +77,7 @@ def all_or_none(n: int = 3, better: float = 0.5) -> Segmentations:
     return Segmentations(scores, np.arange(n - 1))
 
 
-def enumerated(program: Segmentations) -> tuple[dict[tuple[bool, ...], float], Float]:
+def enumerated(program):
     """Every segmentation's probability, and the marginals of boundaries."""
     weights: dict[tuple[bool, ...], float] = {}
     for structure in product((False, True), repeat=program.variables()):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import deptree_cli
 from deptree_cli.core.errors import DeptreeError
@@ -23,11 +21,11 @@ LOG = {"preset": "head-dep,log"}
 Found = list[SecondOrderSentence | DeptreeError]
 
 
-def gaussian(n: int, axes: int, seed: int = 0) -> NDArray[np.float64]:
+def gaussian(n, axes, seed=0):
     return np.random.default_rng([n, axes, seed]).normal(size=(n + 1,) * axes)
 
 
-def conllu(**heads: tuple[int | str, ...]) -> str:
+def conllu(**heads):
     """Sentences with these heads; where there is one the label is `x`."""
     blocks = []
     for name, each in heads.items():
@@ -37,17 +35,17 @@ def conllu(**heads: tuple[int | str, ...]) -> str:
 
 
 @pytest.fixture
-def sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Found]:
+def sentences(tmp_path, monkeypatch):
     """What is read of arrays by key, and of CoNLL-U; what is wrong with a sentence stands in its place."""
     monkeypatch.chdir(tmp_path)
 
-    def found(arrays: dict[str, NDArray[np.generic]], text: str | None = None, **options: object) -> Found:
-        np.savez("a.npz", **arrays)  # type: ignore[arg-type]
+    def found(arrays, text=None, **options):
+        np.savez("a.npz", **arrays)
         if text is not None:
             Path("a.conllu").write_text(text, encoding="utf-8")
         collected: Found = []
         given = {**LOG, **options}
-        reading = read("a.npz", None if text is None else "a.conllu", on_error=collected.append, **given)  # type: ignore[arg-type]
+        reading = read("a.npz", None if text is None else "a.conllu", on_error=collected.append, **given)
         for sentence in reading:
             collected.append(sentence)
         return collected
@@ -55,18 +53,18 @@ def sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     return found
 
 
-def test_no_sentence_is_written_under_a_name_of_parts() -> None:
+def test_no_sentence_is_written_under_a_name_of_parts():
     assert set(PARTS) == set(RESERVED)
 
 
-def test_the_sample_file() -> None:
+def test_the_sample_file():
     """The scores of arcs give the telescope to the seer, a grandparent gives it to the man."""
     (sentence,) = read(str(DATA / "second_order.npz"), preset="log")
     assert sentence.distribution.argmax().tolist() == [2, 0, 4, 2, 7, 7, 4, 2]
     assert round(sentence.distribution.log_prob(sentence.distribution.argmax()), 4) == -0.2302
 
 
-def test_parts_come_with_their_sentence(sentences) -> None:
+def test_parts_come_with_their_sentence(sentences):
     arcs, grandparent, sibling = gaussian(2, 2), gaussian(2, 3, 1), gaussian(2, 3, 2)
     arrays = {"a.sibling": sibling, "b": gaussian(3, 2), "a": arcs, "c.x": gaussian(1, 2), "a.grandparent": grandparent}
     first, second, third = sentences(arrays)
@@ -77,7 +75,7 @@ def test_parts_come_with_their_sentence(sentences) -> None:
     np.testing.assert_array_equal(second.distribution.marginals(), exact.marginals())
 
 
-def test_sentences_are_paired_by_name(sentences) -> None:
+def test_sentences_are_paired_by_name(sentences):
     """With their parts, in the order of the CoNLL-U; trees are written into it."""
     arrays = {"a": gaussian(2, 2), "a.sibling": gaussian(2, 3), "b": gaussian(3, 2)}
     first, second = sentences(arrays, conllu(b=(2, 0, 2), a=(2, 0)))
@@ -88,7 +86,7 @@ def test_sentences_are_paired_by_name(sentences) -> None:
     assert [token["head"] for token in second.apply([2, 0])] == [2, 0]
 
 
-def test_fixed_heads_and_labels(sentences) -> None:
+def test_fixed_heads_and_labels(sentences):
     arrays = {"a": gaussian(4, 2), "a.grandparent": gaussian(4, 3)}
     (sentence,) = sentences(arrays, conllu(a=("_", 4, "_", "_")), fix_heads=True)
     trees = sentence.distribution.sample(20, 1)
@@ -99,7 +97,7 @@ def test_fixed_heads_and_labels(sentences) -> None:
         sentences(arrays, fix_heads=True)
 
 
-def test_options_are_those_of_the_distribution(sentences) -> None:
+def test_options_are_those_of_the_distribution(sentences):
     arcs, sibling = gaussian(3, 2), gaussian(3, 3)
     (sentence,) = sentences({"a": arcs, "a.sibling": sibling}, single_root=False, temperature=2.0)
     exact = SecondOrder(arcs, None, sibling, single_root=False, temperature=2.0)
@@ -109,7 +107,7 @@ def test_options_are_those_of_the_distribution(sentences) -> None:
     assert str(bad).startswith("a.npz[a] (a): the sibling score of head 1, sibling 1, dependent 2 is NaN")
 
 
-def test_parts_without_scores_of_arcs(sentences) -> None:
+def test_parts_without_scores_of_arcs(sentences):
     with pytest.raises(
         DeptreeError, match=r"a.npz\[a.sibling\]: these are second-order scores, but there is no key 'a'"
     ):
@@ -118,13 +116,13 @@ def test_parts_without_scores_of_arcs(sentences) -> None:
         sentences({"a": gaussian(2, 2), "a.sibling": gaussian(2, 3), "a.sibling.sibling": gaussian(2, 3)})
 
 
-def test_the_key_of_no_sentence_is_its_own(sentences) -> None:
+def test_the_key_of_no_sentence_is_its_own(sentences):
     """A sentence may be called `.sibling`: nothing stands before the dot."""
     (sentence,) = sentences({".sibling": gaussian(2, 2)})
     assert (sentence.id, sentence.distribution.parts) == (".sibling", {})
 
 
-def test_shapes_are_those_of_the_sentence(sentences) -> None:
+def test_shapes_are_those_of_the_sentence(sentences):
     bad, good = sentences({"a": gaussian(2, 2), "a.grandparent": gaussian(3, 3), "b": gaussian(2, 2)})
     assert str(bad) == (
         "a.npz[a] (a): the grandparent scores have shape (4, 4, 4), those of arcs are of 2 words. "
@@ -135,7 +133,7 @@ def test_shapes_are_those_of_the_sentence(sentences) -> None:
     assert "the sibling scores have shape (3, 3)" in str(matrix)
 
 
-def test_damaged_parts_are_named(sentences) -> None:
+def test_damaged_parts_are_named(sentences):
     (bad,) = sentences({"a": gaussian(2, 2), "a.sibling": np.array([None, 1], dtype=object)})
     assert "a.npz[a.sibling]" in str(bad)
     assert "object array" in str(bad)
@@ -144,13 +142,13 @@ def test_damaged_parts_are_named(sentences) -> None:
 @pytest.mark.parametrize("orient", ["head-dep", "dep-head"])
 @pytest.mark.parametrize("root", ["first", "last"])
 @pytest.mark.parametrize("rectangle", [False, True])
-def test_every_layout_gives_the_same_distribution(orient: str, root: str, rectangle: bool, sentences) -> None:
+def test_every_layout_gives_the_same_distribution(orient, root, rectangle, sentences):
     """Axes are reversed and ROOT moves together with those of the scores of arcs; a rectangle says so by itself."""
     arcs, grandparent, sibling = gaussian(4, 2), gaussian(4, 3, 1), gaussian(4, 3, 2)
     plain = SecondOrder(arcs, grandparent, sibling)
     layout = Layout(orient, root, "log", rectangle=rectangle)
 
-    def written(part: NDArray[np.float64]) -> NDArray[np.float64]:
+    def written(part):
         place = [4, 0, 1, 2, 3] if root == "last" else [0, 1, 2, 3, 4]  # of nodes 0 to 4
         moved = np.empty_like(part)
         moved[np.ix_(place, place, place)] = part
@@ -164,20 +162,20 @@ def test_every_layout_gives_the_same_distribution(orient: str, root: str, rectan
     np.testing.assert_array_equal(found.sibling, plain.sibling)
 
 
-def test_root_on_the_diagonal_has_no_place(sentences) -> None:
+def test_root_on_the_diagonal_has_no_place(sentences):
     (bad,) = sentences({"a": gaussian(3, 2), "a.sibling": gaussian(4, 3)}, preset="diagonal,log")
     assert "a place of their own for ROOT" in str(bad)
     (plain,) = sentences({"a": gaussian(3, 2)}, preset="diagonal,log")
     assert plain.distribution.n == 4
 
 
-def test_other_containers_have_none(tmp_path: Path) -> None:
+def test_other_containers_have_none(tmp_path):
     np.save(tmp_path / "a.npy", gaussian(2, 2))
     with pytest.raises(DeptreeError, match=r"a\.npy: second-order scores are read from \.npz files only"):
         list(read(str(tmp_path / "a.npy"), preset="log"))
 
 
-def test_first_order_readers_refuse_them(sentences) -> None:
+def test_first_order_readers_refuse_them(sentences):
     """They would be dropped, unseen where sentences are found by name."""
     sentences({"a": gaussian(2, 2), "a.sibling": gaussian(2, 3)}, conllu(a=(2, 0)))
     for text in (None, "a.conllu"):
