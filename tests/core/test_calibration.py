@@ -1,15 +1,39 @@
-"""Calibration by hand."""
+"""Calibration and temperatures beside enumeration and finite differences; sets of heads, how often they are right."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from deptree_cli.core.calibration import Calibration
+from deptree_cli import read
+from deptree_cli.core.calibration import (
+    CRITERIA,
+    LOWEST,
+    ArcEvidence,
+    Calibration,
+    Fit,
+    GoldArcs,
+    HeadSets,
+    LabelEvidence,
+    by_calibration_error,
+    by_likelihood,
+    gold_scores,
+    head_sets,
+    nonconformity,
+    threshold,
+    tried_on,
+)
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import space
+from tests.oracle import Oracle
+
+SPACES = [space(True), space(False), space(True, projective=True)]
 
 
-def test_by_hand() -> None:
+def test_calibration_by_hand():
     calibration = Calibration()
+    assert calibration.accuracy == calibration.mean_confidence == calibration.error == 0.0
+    assert calibration.rows() == []
     calibration.add([0.95, 1.0, 0.91], [True, True, False])
     calibration.add([0.25, 0.2], [False, True])
     assert calibration.accuracy == pytest.approx(0.6)
@@ -20,13 +44,7 @@ def test_by_hand() -> None:
     assert high == ["0.9 to 1.0", 3, pytest.approx(2.86 / 3), pytest.approx(2 / 3)]
 
 
-def test_nothing() -> None:
-    calibration = Calibration()
-    assert calibration.accuracy == calibration.mean_confidence == calibration.error == 0.0
-    assert calibration.rows() == []
-
-
-def test_gold_drawn_from_the_distribution_is_calibrated(graphs) -> None:
+def test_gold_drawn_from_the_distribution_is_calibrated(graphs):
     """H0: a head of probability p is right with probability p. 400 sentences of 8 words, gold trees sampled; the gap of
     each tenth within five standard deviations."""
     calibration, rng = Calibration(), np.random.default_rng(1)
@@ -38,3 +56,223 @@ def test_gold_drawn_from_the_distribution_is_calibrated(graphs) -> None:
     mean = calibration.confidence[used] / calibration.words[used]
     spread = np.sqrt(mean * (1 - mean) / calibration.words[used])
     assert (np.abs(calibration.right[used] / calibration.words[used] - mean) < 5 * spread).all()
+
+
+# Temperatures, fitted to evidence of gold heads and labels.
+
+
+def arcs(graphs, trees=SPACES[0], seeds=range(12), n=4, true=1.5, scale=3.0):
+    """Sentences whose gold trees are drawn at a temperature."""
+    found = []
+    for seed in seeds:
+        distribution = graphs.over(graphs.gaussian(n, scale, seed), trees)
+        (gold,) = distribution.tempered(true).sample(1, seed=seed)
+        found.append(GoldArcs.of(distribution, gold))
+    return ArcEvidence(found, trees)
+
+
+def one(distribution, heads):
+    """The evidence of one sentence."""
+    return ArcEvidence([GoldArcs.of(distribution, np.array(heads, np.int32))], distribution.space)
+
+
+def labels(seed, m=40, true=2.0):
+    """Words whose gold labels are drawn at a temperature; the first label is impossible."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(m, 5)) * 3
+    scores[:, 0] = -np.inf
+    gold = (scores / true + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    return LabelEvidence(scores - np.logaddexp.reduce(scores, axis=1)[:, None], gold)
+
+
+def counted(evidence, temperature):
+    calibration = Calibration()
+    evidence.count(temperature, calibration)
+    return calibration
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("kind", [*SPACES, "labels"], ids=str)
+def test_slope_is_that_of_finite_differences(graphs, kind, temperature):
+    evidence = labels(1) if kind == "labels" else arcs(graphs, kind)
+    beta, step = 1 / temperature, 1e-5
+    high, low = (evidence.likelihood(1 / (beta + each)).value for each in (step, -step))
+    assert evidence.likelihood(temperature).slope == pytest.approx((high - low) / (2 * step), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("trees", SPACES, ids=str)
+def test_likelihood_and_its_optimum_beside_enumeration(graphs, trees):
+    """The log-likelihood is that of enumerated trees, and no temperature of a fine grid has a higher one."""
+    evidence = arcs(graphs, trees)
+
+    def enumerated(temperature):
+        total = 0.0
+        for each in evidence.sentences:
+            oracle = Oracle(graphs.over(each.log_scores / temperature, trees))
+            total += oracle.log_probs[(oracle.trees == each.heads).all(axis=1)][0]
+        return total
+
+    grid = np.geomspace(0.5, 6, 60)
+    values = [enumerated(each) for each in grid.tolist()]
+    assert [evidence.likelihood(each).value for each in grid.tolist()] == pytest.approx(values, abs=1e-9)
+    found, _ = by_likelihood([evidence])
+    assert enumerated(found) >= max(values)
+    assert abs(np.log(found / grid[int(np.argmax(values))])) < 0.05
+
+
+def test_the_true_temperature_is_found(graphs):
+    """H0: gold is drawn at T = 1.5 (arcs) and 2 (labels). 600 sentences of 6 words, 3,000 labels: the standard error of
+    log T is about 0.04; within four of them."""
+    of_arcs, _ = by_likelihood([arcs(graphs, seeds=range(600), n=6)])
+    of_labels, _ = by_likelihood([labels(3, 3000)])
+    assert abs(np.log(of_arcs / 1.5)) < 0.16
+    assert abs(np.log(of_labels / 2.0)) < 0.16
+
+
+@pytest.mark.slow("statistics")
+@pytest.mark.parametrize("true", [1 / 14, 1 / 5, 5.0, 14.0])
+def test_temperatures_far_from_1_are_found(graphs, true):
+    """Within 1/16 and 16; gold trees are drawn from scores times that. The standard error of log T is about 0.08."""
+    sentences = [
+        GoldArcs(each.log_scores * true, each.heads, each.best, each.is_tree)
+        for each in arcs(graphs, seeds=range(150), n=6, true=1.0).sentences
+    ]
+    part = ArcEvidence(sentences, SPACES[0])
+    found, _ = by_likelihood([part])
+    assert abs(np.log(found / true)) < 0.35
+    assert by_calibration_error([part])[0] == pytest.approx(true, rel=0.5)
+
+
+@pytest.mark.slow("size")
+def test_the_least_calibration_error_of_the_grid(graphs):
+    evidence = arcs(graphs, seeds=range(100))
+    found, _ = by_calibration_error([evidence])
+    errors = [counted(evidence, each).error for each in np.geomspace(1 / 16, 16, 129).tolist()]
+    assert counted(evidence, found).error == pytest.approx(min(errors), abs=1e-12)
+
+
+@pytest.mark.slow("size")
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_no_part_has_a_say_in_what_it_is_judged_at(graphs, criterion):
+    """Other gold in a part changes the fit of all others, and not its own."""
+    parts = [arcs(graphs, seeds=range(30 * at, 30 * at + 30)) for at in range(3)]
+    other = arcs(graphs, seeds=range(30), true=8.0)
+    before, after = Fit.of(parts, criterion), Fit.of([other, *parts[1:]], criterion)
+    assert before.others[0] == after.others[0]
+    assert before.temperature != after.temperature
+    assert all(a != b for a, b in zip(before.others[1:], after.others[1:], strict=True))
+
+
+def test_after_is_at_the_temperatures_of_the_others(graphs):
+    parts = [arcs(graphs, seeds=range(9)), arcs(graphs, seeds=range(9, 20))]
+    fit = Fit.of(parts, "likelihood")
+    assert fit.others == pytest.approx([by_likelihood([parts[1]])[0], by_likelihood([parts[0]])[0]])
+    values = [part.likelihood(each).value for part, each in zip(parts, fit.others, strict=True)]
+    assert fit.after.log_likelihood == pytest.approx(sum(values) / 80)
+    assert fit.before.log_likelihood == pytest.approx(sum(part.likelihood(1.0).value for part in parts) / 80)
+
+
+def test_unknown_heads_count_for_calibration_only(graphs):
+    part = one(graphs.distribution(graphs.gaussian(4)), [0, -1, 1, 1])
+    assert counted(part, 1.0).words.sum() == 3
+    assert part.likelihood(1.0).words == 0
+    with pytest.raises(DeptreeError, match="no sentence has a gold tree"):
+        by_likelihood([part])
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_no_part_is_judged_at_a_temperature_that_nothing_was_fitted_to(graphs, criterion):
+    """Words without gold fitted nothing, and the other part was judged at an end of the range, in silence."""
+    with pytest.raises(DeptreeError, match="too few sentences have a gold tree"):
+        Fit.of([arcs(graphs), one(graphs.distribution(graphs.gaussian(4)), [-1] * 4)], criterion)
+    no_labels = LabelEvidence(np.zeros((0, 5)), np.zeros(0, dtype=np.int64))
+    with pytest.raises(DeptreeError, match="too few sentences have gold labels"):
+        Fit.of([no_labels, labels(1)], criterion)
+    assert Fit.of([no_labels, labels(1), labels(2)], criterion).others[0] > LOWEST
+
+
+@pytest.mark.parametrize("heads", [[0, 1, 1, 1], [2, 1, 0, 1]], ids=["forbidden", "cycle"])
+def test_impossible_gold_trees_have_no_likelihood(graphs, heads):
+    """Their words still count for calibration; the fit is that to the others."""
+    possible, scores = arcs(graphs), graphs.gaussian(4)
+    scores[0, 1] = scores[2, 1] = -np.inf
+    both = ArcEvidence([*possible.sentences, *one(graphs.distribution(scores), heads).sentences], possible.space)
+    assert both.likelihood(1.7) == possible.likelihood(1.7)
+    assert by_likelihood([both]) == by_likelihood([possible])
+    assert counted(both, 1.0).words.sum() == 4 * len(both.sentences)
+
+
+def test_gold_that_is_always_best_wants_the_lowest_temperature(graphs):
+    distribution = graphs.distribution(graphs.gaussian(4))
+    part = one(distribution, distribution.argmax())
+    assert by_likelihood([part])[0] == LOWEST
+    assert Fit.of([part, part], "likelihood").at_the_end
+
+
+# Conformal sets of heads.
+
+
+def test_head_sets_by_hand():
+    marginals = np.array([[0, 0.7, 0.2], [0, 0, 0.8], [0, 0.3, 0]])
+    assert nonconformity(marginals).tolist() == [[0, 0.8], [np.inf, 0], [0.7, np.inf]]
+    assert head_sets(marginals, 0.0) == [[0], [1]]
+    assert head_sets(marginals, 0.75) == [[0, 2], [1]]
+    assert head_sets(marginals, 1.0) == [[0, 2], [1, 0]]
+
+
+@pytest.mark.parametrize("count", [9, 99, 999, 9999])
+def test_the_threshold_is_that_of_finite_samples(count):
+    """Of k scores the ceil((k + 1) coverage)-th; where there is none all heads are in. Ranks are those of decimal
+    numbers: 100 times 0.07 is 7, and 7.000000000000001 as a float."""
+    for hundredths in range(1, 100):
+        rank = -(-(count + 1) * hundredths // 100)
+        assert threshold(np.arange(count, 0.0, -1), hundredths / 100) == (rank if rank <= count else 1.0)
+    assert threshold(np.array([0.1, 0.2, 0.9]), 0.0) == 0.0
+
+
+def drawn(graphs, seeds):
+    return arcs(graphs, seeds=seeds, n=6, true=2.5, scale=2)
+
+
+def covered(sentences, space, order, coverages):
+    """Thresholds of one half on the other: words, those whose set has the head, heads."""
+    half, other = (ArcEvidence([sentences[at] for at in half], space) for half in np.array_split(order, 2))
+    scores = gold_scores(half, 1.0)
+    return tried_on(other, 1.0, [threshold(scores, each) for each in coverages]).T
+
+
+def test_coverage_is_what_was_asked(graphs):
+    """H0: words are exchangeable. 20 times thresholds of 100 sentences on 100 others: 12,000 words, with a standard
+    error of the mean coverage of 0.005 at most (words of a sentence and thresholds included); within three of them."""
+    part, rng = drawn(graphs, range(400)), np.random.default_rng(1)
+    words, right, _ = sum(
+        covered(part.sentences, part.space, rng.permutation(400)[:200], (0.8, 0.9)) for _ in range(20)
+    )
+    assert right / words == pytest.approx([0.8, 0.9], abs=0.015)
+
+
+@pytest.mark.slow("statistics")
+def test_coverage_of_a_trained_parser(shared):
+    """Thresholds of one half of real_ru on the other: the mean of 20 random halves within a percentage point."""
+    folder, rng, found = shared / "real_ru", np.random.default_rng(1), []
+    every = list(read(str(folder / "scores.npz"), str(folder / "gold.conllu"), preset="natasha"))
+    sentences = [GoldArcs.of(each.distribution, each.record.known_heads) for each in every]
+    for _ in range(20):
+        order = rng.permutation(len(sentences))
+        words, right, _ = covered(sentences, every[0].distribution.space, order, (0.9, 0.95))
+        found.append(right / words)
+    assert np.mean(found, axis=0) == pytest.approx([0.9, 0.95], abs=0.01)
+
+
+def test_thresholds_judge_none_of_their_own_words(graphs):
+    """Parts whose gold differs in kind: thresholds of the others, not of all, tell how often sets contain the head."""
+    parts = [drawn(graphs, range(20)), drawn(graphs, range(20, 60))]
+    fit = Fit.of(parts, "likelihood")
+    (found,) = HeadSets.of(parts, fit, [0.9])
+    expected = np.zeros(3)
+    for part, other, each in zip(parts, parts[::-1], fit.others, strict=True):
+        expected += tried_on(part, each, [threshold(gold_scores(other, each), 0.9)])[0]
+    assert (found.covered, found.heads) == pytest.approx((expected[1] / 360, expected[2] / 360))
+    scores = np.concatenate([gold_scores(part, fit.temperature) for part in parts])
+    assert found.threshold == threshold(scores, 0.9)
