@@ -1,4 +1,4 @@
-"""Products and mixtures of tree distributions, beside the enumeration of all trees; fits beside finite differences."""
+"""Products and mixtures of tree distributions, and their divergence, beside all trees; fits beside other optimisers."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from deptree_cli.core.combination import (
     consensus,
     fit_mixture,
     fit_product,
+    jensen_shannon,
     majority_labels,
     mixture,
     product,
     product_gradient,
 )
-from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import SPACES
+from deptree_cli.core.partition import partition
+from deptree_cli.core.spaces import PROJECTIVE, SPACES
 from tests.oracle import Oracle
 
-N = 4
+N, WORDS = 4, np.arange(1, 5)
 WEIGHTS = np.array([0.7, 0.4])
+EACH = pytest.mark.parametrize("space", SPACES.names)
 
 
-def members(seed: int, space: str, size: int = 2) -> list[ArcFactored]:
+def members(seed, space="single-root", size=2):
     rng = np.random.default_rng(seed)
     return [ArcFactored(rng.normal(scale=2, size=(N + 1, N + 1)), space=space) for _ in range(size)]
 
 
-def probs(distribution: ArcFactored) -> Float:
+def probs(distribution):
     """Of all trees."""
-    trees = all_trees(N, distribution.space)
-    return np.exp(distribution.log_probs(trees))
+    return np.exp(distribution.log_probs(all_trees(N, distribution.space)))
 
 
-@pytest.mark.parametrize("space", SPACES.names)
-def test_a_product_is_that_of_the_trees_probabilities(space: str) -> None:
+@EACH
+def test_a_product_is_that_of_the_trees_probabilities(space):
     ours = members(1, space)
     pooled = ArcFactored(product(ours, WEIGHTS), space=space)
     expected = np.prod([probs(each) ** weight for weight, each in zip(WEIGHTS, ours, strict=True)], axis=0)
     np.testing.assert_allclose(probs(pooled), expected / expected.sum(), rtol=1e-12)
 
 
-def test_what_one_forbids_is_forbidden_unless_its_weight_is_0() -> None:
-    ours = members(2, "single-root")
+def test_what_one_forbids_is_forbidden_unless_its_weight_is_0():
+    ours = members(2)
     scores = ours[1].log_scores.copy()
     scores[0, 1] = -np.inf
     ours[1] = ArcFactored(scores)
@@ -57,112 +58,97 @@ def test_what_one_forbids_is_forbidden_unless_its_weight_is_0() -> None:
     assert np.isfinite(product(ours, np.array([1.0, 0.0]))[0, 1])
 
 
-@pytest.mark.parametrize("space", SPACES.names)
-def test_a_mixtures_arcs_and_its_consensus_are_those_of_all_trees(space: str) -> None:
-    """The consensus has the highest expected number of right heads of all trees, under the mixture of their laws."""
-    for seed in range(10):
-        ours = members(seed, space)
-        found = mixture([MonteCarloEstimate(each.marginals()) for each in ours], np.array([0.3, 0.7]))
-        law = 0.3 * probs(ours[0]) + 0.7 * probs(ours[1])
-        trees = all_trees(N, ours[0].space)
-        for word in range(1, N + 1):
-            for head in range(N + 1):
-                share = law[trees[:, word - 1] == head].sum()
-                assert found.expectations[head, word] == pytest.approx(share, abs=1e-12)
-        right = found.expectations[trees, np.arange(1, N + 1)].sum(axis=1)
-        tree = consensus(found.expectations, ours[0].space)
-        assert found.expectations[tree, np.arange(1, N + 1)].sum() == pytest.approx(right.max(), abs=1e-12)
+@EACH
+def test_a_mixtures_arcs_are_those_of_all_trees(space):
+    ours = members(3, space)
+    found = mixture([MonteCarloEstimate(each.marginals()) for each in ours], np.array([0.3, 0.7])).expectations
+    law, expected = 0.3 * probs(ours[0]) + 0.7 * probs(ours[1]), np.zeros((N + 1, N + 1))
+    for word in WORDS:
+        np.add.at(expected[:, word], all_trees(N, ours[0].space)[:, word - 1], law)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@EACH
+def test_a_consensus_has_the_most_right_heads_of_all_trees(space):
+    """Of mixtures, and of votes for trees with crossing arcs and several roots, too; only trees of the space count."""
+    rng, trees, all_kinds = (
+        np.random.default_rng(6),
+        all_trees(N, SPACES.get(space)),
+        all_trees(N, SPACES.get("multi-root")),
+    )
+    votes = [shares(all_kinds[rng.choice(len(all_kinds), 3)], np.array([2, 1, 1])).expectations for _ in range(50)]
+    for each in [*votes, *(members(seed, space, 1)[0].marginals() for seed in range(10))]:
+        tree = consensus(each, SPACES.get(space))
+        assert each[tree, WORDS].sum() == pytest.approx(each[trees, WORDS].sum(axis=1).max(), abs=1e-12)
         assert (trees == tree).all(axis=1).any()
 
 
-def test_votes_are_shares_with_the_standard_errors_of_means() -> None:
+def test_votes_are_shares_with_the_standard_errors_of_means():
     """Of a set of k trees sqrt(p (1 - p) / (k - 1)); of k files of a tree each the same."""
-    trees = np.array([[2, 0], [2, 0], [0, 1], [2, 0]])
+    trees, one = np.array([[2, 0], [2, 0], [0, 1], [2, 0]]), np.array([1])
     together = mixture([shares(np.array([[2, 0], [0, 1]]), np.array([3, 1]))], np.ones(1))
-    one = np.array([1])
     apart = mixture([shares(tree[None], one) for tree in trees], np.full(4, 0.25))
     for found in (together, apart):
         assert found.expectations[2, 1] == found.expectations[0, 2] == 0.75
-        assert found.standard_errors is not None
         assert found.standard_errors[2, 1] == pytest.approx(np.std([1, 1, 0, 1], ddof=1) / 2)
     assert mixture([shares(trees[:1], one)], np.ones(1)).standard_errors is None
 
 
 @pytest.mark.slow("statistics")
-def test_weighted_errors_are_those_of_weighted_means_in_a_simulation() -> None:
+def test_weighted_errors_are_those_of_weighted_means_in_a_simulation():
     """Voters say yes with probability 0.4; the variance of the weighted share of 5 is 0.24 sum v^2, which the squared
     error estimates without bias: its mean over 4,000 files differs by less than 4 of its own standard errors."""
     rng, weights = np.random.default_rng(5), np.array([0.4, 0.2, 0.2, 0.1, 0.1])
     squares = []
     for _ in range(4000):
         said = [shares(np.array([[2, 0] if yes else [0, 1]]), np.array([1])) for yes in rng.random(5) < 0.4]
-        errors = mixture(said, weights).standard_errors
-        assert errors is not None
-        squares.append(errors[2, 1] ** 2)
+        squares.append(mixture(said, weights).standard_errors[2, 1] ** 2)
     assert np.mean(squares) == pytest.approx(0.24 * (weights**2).sum(), abs=4 * np.std(squares) / np.sqrt(4000))
 
 
-@pytest.mark.parametrize("space", SPACES.names)
-def test_a_consensus_of_votes_is_the_best_of_all_trees(space: str) -> None:
-    """Votes for trees with crossing arcs and several roots, too; only trees of the space are compared."""
-    rng, trees, all_kinds = (
-        np.random.default_rng(6),
-        all_trees(N, SPACES.get(space)),
-        all_trees(N, SPACES.get("multi-root")),
-    )
-    for _ in range(50):
-        votes = shares(all_kinds[rng.choice(len(all_kinds), 3)], np.array([2, 1, 1])).expectations
-        right = votes[trees, np.arange(1, N + 1)].sum(axis=1)
-        tree = consensus(votes, SPACES.get(space))
-        assert votes[tree, np.arange(1, N + 1)].sum() == right.max()
-        assert (trees == tree).all(axis=1).any()
-
-
 @pytest.mark.parametrize("space", ["single-root", "projective"])
-def test_the_gradient_of_a_product_is_its_difference(space: str) -> None:
+def test_the_gradient_of_a_product_is_its_difference(space):
     ours = members(3, space)
     heads = Oracle(ours[0]).trees[7].astype(np.int32)
     _, gradient = product_gradient(ours, WEIGHTS, heads)
-    for at in range(2):
-        step = np.zeros(2)
-        step[at] = 1e-5
+    for at, step in enumerate(1e-5 * np.eye(2)):
         ahead, behind = (product_gradient(ours, WEIGHTS + sign * step, heads)[0] for sign in (1, -1))
         assert gradient[at] == pytest.approx((ahead - behind) / 2e-5, abs=1e-8)
 
 
-def with_gold(seed: int, count: int, size: int = 2) -> list[tuple[list[ArcFactored], Heads]]:
+def with_gold(seed, count):
     """Sentences, each with a gold tree drawn from its first member."""
     rng, found = np.random.default_rng(seed), []
     for each in range(count):
-        ours = members(each + 50, "single-root", size)
+        ours = members(each + 50)
         oracle = Oracle(ours[0])
         found.append((ours, oracle.trees[rng.choice(len(oracle.trees), p=np.exp(oracle.log_probs))].astype(np.int32)))
     return found
 
 
-def forbidding(member: ArcFactored, heads: Heads, words: int) -> ArcFactored:
+def forbidding(member, heads, words):
     """A member that likes all heads better than gold ones, but allows words from some on no others."""
     scores = np.zeros((N + 1, N + 1))
-    scores[heads, np.arange(1, N + 1)] = -3
+    scores[heads, WORDS] = -3
     for word in range(words, N + 1):
         scores[np.arange(N + 1) != heads[word - 1], word] = -np.inf
     return ArcFactored(scores, space=member.space)
 
 
-def of_the_product(sentences: list[tuple[list[ArcFactored], Heads]], weights: Float) -> float:
+def of_the_product(sentences, weights):
     """The mean log-probability of gold trees under the products, by enumeration of all trees."""
     found = []
     for ours, heads in sentences:
-        trees = all_trees(N, ours[0].space)
         used = [(weight, each.log_scores) for weight, each in zip(weights, ours, strict=True) if weight]
-        scores = [sum(w * s[tree, np.arange(1, N + 1)].sum() for w, s in used) for tree in (heads, *trees)]
+        trees = (heads, *all_trees(N, ours[0].space))
+        scores = [sum(w * s[tree, WORDS].sum() for w, s in used) for tree in trees]
         found.append(scores[0] - np.logaddexp.reduce(scores[1:]))
     return float(np.mean(found))
 
 
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("words", [N + 1, 3])
-def test_a_fit_is_the_best_product_of_those_that_are_written(words: int) -> None:
+def test_a_fit_is_the_best_product_of_those_that_are_written(words):
     """The second member is of no use but for the arcs that it forbids, if any: no weights of a grid are better."""
     sentences = [([ours[0], forbidding(ours[0], gold, words)], gold) for ours, gold in with_gold(4, 40)]
     fitted = fit_product(sentences)
@@ -174,13 +160,13 @@ def test_a_fit_is_the_best_product_of_those_that_are_written(words: int) -> None
     assert fitted.weights[1] == pytest.approx(BOUNDS[0], abs=1e-12)
 
 
-def test_a_fit_to_the_best_trees_of_a_member_ends_at_the_bound() -> None:
+def test_a_fit_to_the_best_trees_of_a_member_ends_at_the_bound():
     sentences = [(ours, ours[0].space.maximum_tree(ours[0].log_scores)[0]) for ours, _ in with_gold(4, 10)]
     assert fit_product(sentences).weights[0] == BOUNDS[1]
 
 
 @pytest.mark.slow("statistics")
-def test_a_fit_finds_the_member_that_gold_trees_were_drawn_from() -> None:
+def test_a_fit_finds_the_member_that_gold_trees_were_drawn_from():
     fitted = fit_product(with_gold(4, 200))
     assert fitted.weights == pytest.approx([1, 0], abs=0.2)
     assert fitted.before < fitted.log_likelihood
@@ -188,7 +174,7 @@ def test_a_fit_finds_the_member_that_gold_trees_were_drawn_from() -> None:
 
 @pytest.mark.parametrize("apart", [1, 1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize("size", [2, 3, 5])
-def test_a_fitted_mixture_is_that_of_another_optimiser(apart: float, size: int) -> None:
+def test_a_fitted_mixture_is_that_of_another_optimiser(apart, size):
     """Beside sequential quadratic programming in units of `apart`; members that differ little, one that few need.
 
     No weights have a higher mean log-likelihood by more than the largest derivative less 1: it is concave.
@@ -200,10 +186,10 @@ def test_a_fitted_mixture_is_that_of_another_optimiser(apart: float, size: int) 
     found = fit_mixture(log_probs)
     probs = np.exp(log_probs - log_probs.max(axis=1, keepdims=True))
 
-    def loss(weights: Float) -> float:
+    def loss(weights):
         return float(-np.log(probs @ weights).sum()) / apart
 
-    def slope(weights: Float) -> Float:
+    def slope(weights):
         return -(probs / (probs @ weights)[:, None]).sum(axis=0) / apart
 
     whole = {"type": "eq", "fun": lambda weights: weights.sum() - 1, "jac": np.ones_like}
@@ -216,13 +202,13 @@ def test_a_fitted_mixture_is_that_of_another_optimiser(apart: float, size: int) 
     assert found.weights.sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_of_nearly_equal_members_the_better_one_has_all_weight() -> None:
+def test_of_nearly_equal_members_the_better_one_has_all_weight():
     log_probs = np.full((50, 2), -3.0)
     log_probs[:, 1] -= 1e-4
     assert fit_mixture(log_probs).weights == pytest.approx([1, 0], abs=1e-9)
 
 
-def test_labels_are_those_of_the_most_weight() -> None:
+def test_labels_are_those_of_the_most_weight():
     """A member has its weight however many trees it gives; arcs without votes have a label by their head."""
     one = (0.6, np.array([[2, 0]]), np.array([1]), [["nsubj", "root"]])
     many = (0.4, np.array([[2, 0], [0, 1]]), np.array([9, 1]), [["obj", "root"], ["root", "conj"]])
@@ -230,10 +216,51 @@ def test_labels_are_those_of_the_most_weight() -> None:
     assert majority_labels(np.array([0, 1]), [one]) == ["root", "dep"]
 
 
-def test_weights_that_are_refused() -> None:
+def test_weights_that_are_refused():
     assert checked_weights([], 2, mixed=False).tolist() == [0.5, 0.5]
     assert checked_weights([3, 1], 2, mixed=True).tolist() == [0.75, 0.25]
     assert checked_weights([3, 1], 2, mixed=False).tolist() == [3, 1]
     for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0]):
         with pytest.raises(DeptreeError, match="weight"):
             checked_weights(weights, 2, mixed=True)
+
+
+# The Jensen-Shannon divergence. H0: the estimate is right; 4,000 trees of each side; within five of its standard
+# errors, and those below 0.01.
+
+
+@pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
+@pytest.mark.parametrize("scale", [1, 5])
+def test_jensen_shannon(trees, scale, graphs):
+    first, second = (graphs.over(graphs.gaussian(4, scale, seed=seed), trees) for seed in (1, 2))
+    oracle = Oracle(first)
+    p, q = np.exp(oracle.log_probs), np.exp(second.log_probs(oracle.trees))
+    exact = 0.5 * (p @ np.log(2 * p / (p + q)) + q @ np.log(2 * q / (p + q)))
+    found, error = jensen_shannon(first, second, 4000, np.random.default_rng(3))
+    assert error < 0.01
+    assert abs(found - exact) < 5 * error
+
+
+def test_jensen_shannon_of_some_trees_and_of_all(graphs):
+    """q is p without crossing arcs, a share s of p: then JS is known."""
+    every = graphs.distribution(graphs.gaussian(5))
+    share = partition(every).projective_mass
+    assert 0.1 < share < 0.9
+    exact = share * np.log(2 * share / (1 + share)) + (1 - share) * np.log(2) + np.log(2 / (1 + share))
+    found, error = jensen_shannon(every, every.over(PROJECTIVE), 4000, np.random.default_rng(3))
+    assert error < 0.01
+    assert abs(found - 0.5 * exact) < 5 * error
+
+
+def test_jensen_shannon_of_the_same_and_of_what_has_nothing_in_common(graphs):
+    """The same are distributions whose columns are shifted, and those that have one tree; no more than rounding."""
+    rng = np.random.default_rng(1)
+    scores, chain, star = graphs.gaussian(4), np.full((4, 4), -np.inf), np.full((4, 4), -np.inf)
+    chain[0, 1] = chain[1, 2] = chain[2, 3] = 0.0
+    star[0, 1] = star[1, 2] = star[1, 3] = 0.0
+    for one, other in ((scores, scores), (scores, scores + np.arange(5) * 3.0), (chain, chain + 7.0)):
+        found = jensen_shannon(graphs.distribution(one), graphs.distribution(other), 50, rng)
+        assert found == pytest.approx((0.0, 0.0), abs=1e-12)
+    chain, star = graphs.distribution(chain), graphs.distribution(star)
+    assert jensen_shannon(chain, star, 5, rng) == pytest.approx((np.log(2), 0.0))
+    assert jensen_shannon(chain, star, 1, rng)[1] == np.inf

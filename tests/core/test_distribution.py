@@ -1,40 +1,34 @@
-"""The one object that users hold: every answer against enumeration, every refusal in its words.
-
-Pickling, constancy and pictures are in test_immutable.py; scores that are refused in test_arc_factored.py.
-"""
+"""The one object that users hold: every answer against enumeration, given heads and tempered too, every refusal."""
 
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.samplers import SAMPLERS, names
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS
 from tests.oracle import Oracle
 
-Float = NDArray[np.float64]
-
 EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 
 
-@pytest.fixture(params=[trees.name for trees in SPACES])
-def trees(request: pytest.FixtureRequest) -> TreeSpace:
-    """Each tree space."""
-    return SPACES.get(request.param)
+@pytest.fixture(params=SPACES, ids=lambda trees: trees.name)
+def trees(request):
+    return request.param
 
 
 @pytest.fixture(params=["flat", "peaked", "holes", "beyond float64"])
-def distribution(request: pytest.FixtureRequest, trees: TreeSpace, graphs) -> TreeDistribution:
+def distribution(request, trees, graphs):
     """Distributions over the trees of four words."""
     log_scores = {
         "flat": lambda: graphs.gaussian(4),
@@ -45,7 +39,7 @@ def distribution(request: pytest.FixtureRequest, trees: TreeSpace, graphs) -> Tr
     return graphs.over(log_scores, trees)
 
 
-def test_log_probs_of_all_heads(distribution: TreeDistribution) -> None:
+def test_log_probs_of_all_heads(distribution):
     """Of every four numbers from -1 to 5: trees of the space have their probability, all else -inf."""
     heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
     oracle = Oracle(distribution)
@@ -57,49 +51,34 @@ def test_log_probs_of_all_heads(distribution: TreeDistribution) -> None:
     assert np.exp(found).sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_log_prob_of_one_tree(graphs) -> None:
+def test_log_prob_of_one_tree(graphs):
     distribution = graphs.distribution(graphs.gaussian(3))
     assert isinstance(distribution.log_prob([0, 1, 2]), float)
     assert distribution.log_prob((0, 1, 2)) == distribution.log_probs(np.array([[0, 1, 2]], dtype=np.uint8))[0]
-    for none in ([0, 0, 1], [2, 1, 0], [2, 3, 1], [0, 2, 1], [0, 1, 4], [0, 1, -1]):
-        assert distribution.log_prob(none) == -np.inf
-    assert distribution.multi_root().log_prob([0, 0, 1]) > -np.inf
     assert distribution.log_probs(np.zeros((0, 3), dtype=np.int32)).shape == (0,)
 
 
-@pytest.mark.parametrize(
-    "heads",
-    [
-        [0, 1],
-        [0, 1, 2, 3],
-        [[0, 1, 2]],
-        [0.0, 1.0, 2.0],
-        [None, 1, 2],
-        [True, False, True],
-        3,
-        "abc",
-        [],
-        [[0, 1], [0]],
-    ],
-    ids=str,
-)
-def test_heads_that_are_refused(heads: Any, graphs) -> None:
+NO_HEADS = [[0, 1], [0, 1, 2, 3], [[0, 1, 2]], [0.0, 1.0, 2.0], [None, 1, 2], [True, False, True], 3, "abc", []]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("heads", [*NO_HEADS, [[0, 1], [0]]], ids=str)
+def test_heads_that_are_refused(heads, graphs):
     with pytest.raises(DeptreeError, match=r"1: heads of .* for a sentence of 3 words\. Give one integer per word"):
         graphs.distribution(graphs.gaussian(3)).log_prob(heads)
 
 
-def test_best_trees(distribution: TreeDistribution) -> None:
+def test_best_trees(distribution):
     oracle = Oracle(distribution)
     order = np.sort(oracle.log_probs)[::-1]
     assert distribution.log_prob(distribution.argmax()) == pytest.approx(order[0], abs=1e-11)
     np.testing.assert_allclose(distribution.log_probs(distribution.top_k(7)), order[:7], rtol=1e-12, atol=1e-11)
-    assert sorted(distribution.top_k(10**6).tolist()) == oracle.trees.tolist()
     right = (oracle.trees[:, None] == oracle.trees[None]).sum(axis=2) @ np.exp(oracle.log_probs)
     found = (oracle.trees == distribution.mbr()).sum(axis=1) @ np.exp(oracle.log_probs)
     assert found == pytest.approx(right.max())
 
 
-def test_entropies(distribution: TreeDistribution, graphs) -> None:
+def test_entropies(distribution, graphs):
     oracle = Oracle(distribution)
     log_p, p = oracle.log_probs, np.exp(oracle.log_probs)
     other = graphs.over(graphs.gaussian(4, seed=8), distribution.space)
@@ -111,39 +90,45 @@ def test_entropies(distribution: TreeDistribution, graphs) -> None:
     assert distribution.cross_entropy(other) == pytest.approx(-p @ log_q, rel=1e-10, abs=1e-11)
 
 
-@pytest.mark.parametrize("question", ["kl", "cross_entropy"])
-def test_a_divergence_from_another_sentences_distribution_is_refused(question: str, graphs) -> None:
-    first, second = (graphs.distribution(graphs.gaussian(n)) for n in (3, 5))
-    with pytest.raises(DeptreeError, match="words"):
-        getattr(first, question)(second)
-
-
-@pytest.mark.parametrize("order", [0.0, -1.0, np.nan, np.inf])
-def test_orders_that_are_refused(order: float, graphs) -> None:
-    with pytest.raises(DeptreeError, match="order"):
-        graphs.distribution(graphs.gaussian(3)).renyi(order)
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (lambda d, other: d.kl(other), "words"),
+        (lambda d, other: d.cross_entropy(other), "words"),
+        *((lambda d, _, order=order: d.renyi(order), "order") for order in (0.0, -1.0, np.nan, np.inf)),
+        *((lambda d, _, t=t: d.tempered(t), "the temperature is") for t in (0.0, -1.0, np.nan, np.inf)),
+        (lambda d, _: d.tempered(1e-300), "takes scores out of range"),
+        (lambda d, _: d.sample(1, 1, "eliminatio"), r"there is no sampler 'eliminatio'\. Did you mean elimination\?"),
+        (lambda d, _: d.sample(1, 1, "wilson"), "the sampler wilson does not draw single-root trees"),
+        (
+            lambda d, _: d.sample_without_replacement(1, 1, "tri"),
+            r"there is no SWOR algorithm 'tri'\. Did you mean trie\?",
+        ),
+    ],
+)
+def test_questions_that_are_refused(question, message, graphs):
+    with pytest.raises(DeptreeError, match=message):
+        question(*(graphs.distribution(graphs.gaussian(n)) for n in (3, 5)))
 
 
 @EACH_SPACE
 @pytest.mark.parametrize("size", [1, 30])
-def test_a_seed_is_the_sentences_own_stream(trees: TreeSpace, size: int, graphs) -> None:
+def test_a_seed_is_the_sentences_own_stream(trees, size, graphs):
     """The trees of `deptree sample --seed`; a Generator is used, and used up, as it is."""
-    distribution = TreeDistribution(graphs.gaussian(5), single_root=trees.single_root, id="s-1").over(trees)
+    distribution, elsewhere = (TreeDistribution(graphs.gaussian(5), space=trees, id=each) for each in ("s-1", "s-2"))
     seeded = distribution.sample(size, 7)
     assert np.array_equal(seeded, SAMPLERS.get("auto").draw(distribution, size, sentence_stream(7, "s-1")))
     assert np.array_equal(seeded, distribution.sample(size, sentence_stream(7, "s-1")))
-    assert np.array_equal(seeded, distribution.sample(size, np.int64(7)))
-    rng = sentence_stream(7, "s-1")
-    named = names(trees)[1]
+    rng, named = sentence_stream(7, "s-1"), names(trees)[1]
     first, second = distribution.sample(30, rng, named), distribution.sample(30, rng, named)
     assert np.array_equal(first, distribution.sample(30, 7, named))
     assert not np.array_equal(first, second)
-    elsewhere = TreeDistribution(graphs.gaussian(5), single_root=trees.single_root, id="s-2").over(trees)
     assert not np.array_equal(distribution.sample(30, 7), elsewhere.sample(30, 7))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS.names)
-def test_distinct_trees_from_a_seed(algorithm: str, graphs) -> None:
+def test_distinct_trees_from_a_seed(algorithm, graphs):
     distribution = TreeDistribution(graphs.gaussian(4), id="s-1")
     seeded = distribution.sample_without_replacement(9, 7, algorithm)
     again = ALGORITHMS.get(algorithm).draw(distribution, 9, sentence_stream(7, "s-1"))
@@ -156,17 +141,7 @@ def test_distinct_trees_from_a_seed(algorithm: str, graphs) -> None:
     assert sorted(every.heads.tolist()) == all_trees(4).tolist()
 
 
-def test_names_that_are_refused(graphs) -> None:
-    distribution = graphs.distribution(graphs.gaussian(3))
-    with pytest.raises(DeptreeError, match=r"there is no sampler 'eliminatio'\. Did you mean elimination\?"):
-        distribution.sample(1, 1, "eliminatio")
-    with pytest.raises(DeptreeError, match="the sampler wilson does not draw single-root trees"):
-        distribution.sample(1, 1, "wilson")
-    with pytest.raises(DeptreeError, match=r"there is no SWOR algorithm 'tri'\. Did you mean trie\?"):
-        distribution.sample_without_replacement(1, 1, "tri")
-
-
-def test_another_space_and_back(graphs) -> None:
+def test_another_space_and_back(graphs):
     distribution = graphs.distribution(graphs.gaussian(4))
     spanning = distribution.multi_root()
     assert (distribution.space, spanning.space) == (SINGLE_ROOT, MULTI_ROOT)
@@ -178,20 +153,94 @@ def test_another_space_and_back(graphs) -> None:
     star = TreeDistribution([[0, 1, 1], [0, 0, 0], [0, 0, 0]], "weight", single_root=False, id="s")
     with pytest.raises(DeptreeError, match="s: no single-root tree is possible: words 1 and 2 can attach to ROOT only"):
         star.over(SINGLE_ROOT)
-
-
-def test_labels(graphs) -> None:
-    names, scores = ("root", "a", "b"), np.random.default_rng(1).normal(size=(4, 4, 3))
-    plain = graphs.distribution(graphs.gaussian(3))
-    assert plain.labels is None
-    labelled = plain.labelled(names, scores)
-    assert labelled.labels is not None
-    assert labelled.labels.names == names
-    assert labelled.log_partition == plain.log_partition
-    joint = TreeDistribution(labelled.joint_log_scores(), labels=names)
-    np.testing.assert_allclose(joint.marginals(), plain.marginals(), atol=1e-13)
-    for changed in (labelled.multi_root(), labelled.tempered(2.0), labelled.given([None, 1, None])):
+    assert distribution.labels is None
+    labelled = distribution.labelled(("root", "a", "b"), np.ones((5, 5, 3)))
+    for changed in (labelled.multi_root(), labelled.tempered(2.0), labelled.given([None, 1, None, None])):
         assert changed.labels is labelled.labels
+
+
+# Given heads, at a temperature, to a power.
+
+
+@EACH_SPACE
+@given(seed=st.integers(0, 2**32 - 1), known=st.lists(st.booleans(), min_size=4, max_size=4))
+def test_given_some_heads_of_a_tree(trees, graphs, seed, known):
+    """P(tree) / P(trees that have these heads), and 0 for others."""
+    distribution = graphs.over(graphs.holes(4, seed % 50, trees.single_root, 3.0, trees.projective), trees)
+    oracle = Oracle(distribution)
+    tree = oracle.trees[seed % len(oracle.trees)]
+    heads = [int(head) if is_known else None for head, is_known in zip(tree, known, strict=True)]
+    agrees = (oracle.trees == tree)[:, known].all(axis=1)
+    expected = np.where(agrees, oracle.log_probs - np.logaddexp.reduce(oracle.log_probs[agrees]), -np.inf)
+    found = distribution.given(heads)
+    np.testing.assert_allclose(found.log_probs(oracle.trees), expected, rtol=0, atol=1e-11)
+    assert found.space == distribution.space
+
+
+def test_given_all_heads_one_tree_is_left(graphs):
+    distribution = graphs.distribution(graphs.gaussian(4, 5))
+    for tree in (distribution.argmax(), distribution.sample(1, 3)[0]):
+        found = distribution.given(tree)
+        assert found.log_prob(tree) == 0.0
+        assert found.argmax().tolist() == found.mbr().tolist() == found.sample(3, 1)[2].tolist() == tree.tolist()
+        assert found.entropy() == 0.0
+        assert len(found.sample_without_replacement(5, 1).heads) == 1
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ([99, None, None], "the head of word 1 is 99, not 0 to 3. Give 0 for ROOT, the number of a word, or None."),
+        ([None, -1, None], "the head of word 2 is -1, not 0 to 3."),
+        ([None, None, 4], "the head of word 3 is 4, not 0 to 3."),
+        ([0.0, None, None], "the head of word 1 is 0.0, not 0 to 3."),
+        (["1", None, None], "the head of word 1 is '1', not 0 to 3."),
+        ([np.nan, None, None], "the head of word 1 is nan, not 0 to 3."),
+        ([True, None, None], "the head of word 1 is True, not 0 to 3."),
+        ([[0], None, None], "the head of word 1 is [0], not 0 to 3."),
+        ([1, 2], "2 heads given for a sentence of 3 words. Give one head per word, None where it is open."),
+        ([], "0 heads given for a sentence of 3 words."),
+        ([0, 1, 2, 3], "4 heads given for a sentence of 3 words."),
+        ([1, None, None], "the head of word 1 is fixed to 1, an arc that the scores forbid."),
+        ([3, None, None], "the head of word 1 is fixed to 3, an arc that the scores forbid."),
+        ([0, 0, None], "no single-root tree is possible: words 1 and 2 can attach to ROOT only."),
+        ([2, 1, None], "no single-root tree is possible: words 1 and 2 cannot be reached from the possible root 3."),
+    ],
+    ids=str,
+)
+def test_given_heads_that_are_refused(heads, message):
+    scores = np.ones((4, 4))
+    scores[3, 1] = 0.0
+    with pytest.raises(DeptreeError) as caught:
+        TreeDistribution(scores, "weight", id="x").given(heads)
+    assert str(caught.value).startswith(f"x: {message}")
+
+
+@EACH_SPACE
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_tempered(trees, temperature, graphs):
+    """Trees in proportion to p^(1/T); 1 changes nothing."""
+    distribution = graphs.over(graphs.holes(4, 3, trees.single_root, projective=trees.projective), trees)
+    oracle, hot = Oracle(distribution), distribution.tempered(temperature)
+    log_weights = oracle.log_probs / temperature
+    expected = log_weights - np.logaddexp.reduce(log_weights)
+    np.testing.assert_allclose(hot.log_probs(oracle.trees), expected, atol=1e-12)
+    np.testing.assert_allclose(distribution.raised_to(1 / temperature).log_probs(oracle.trees), expected, atol=1e-12)
+    assert np.array_equal(hot.log_scores, distribution.log_scores / temperature)
+
+
+def test_steps_one_after_another(graphs):
+    """Conditioning, tempering and another tree space commute."""
+    distribution, heads = graphs.distribution(graphs.gaussian(4)), [None, 0, None, None]
+    first = distribution.given(heads).tempered(2.0).multi_root()
+    second = distribution.multi_root().tempered(2.0).given(heads)
+    assert np.array_equal(first.log_scores, second.log_scores)
+    assert first.space == second.space
+    assert first.id == second.id == distribution.id
+
+
+# How it looks.
 
 
 @pytest.mark.parametrize(
@@ -208,30 +257,29 @@ def test_labels(graphs) -> None:
         ),
     ],
 )
-def test_repr(make: Any, text: str) -> None:
+def test_repr(make, text):
     assert repr(make(np.ones((3, 3)))) == text
 
 
-def offered(*offers: tuple[str, str]) -> Any:
-    """A stand-in for the installed entry points of pictures: (name, object reference)."""
-    points = [EntryPoint(name, target, "deptree.pictures") for name, target in offers]
-    return lambda **wanted: EntryPoints(points).select(**wanted)
-
-
-def test_a_picture_is_drawn_by_whoever_offers_one(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_is_drawn_by_whoever_offers_one(graphs, monkeypatch):
     """`core` imports nothing from the floor above it."""
     distribution = graphs.distribution(graphs.gaussian(3))
-    monkeypatch.setattr("importlib.metadata.entry_points", offered(("png", "builtins:len"), ("svg", "builtins:repr")))
-    assert distribution._repr_svg_() == repr(distribution)
-    monkeypatch.setattr("importlib.metadata.entry_points", offered())
-    assert distribution._repr_svg_() is None
+    points = [
+        EntryPoint("png", "builtins:len", "deptree.pictures"),
+        EntryPoint("svg", "builtins:repr", "deptree.pictures"),
+    ]
+    for offered, drawn in ((points, repr(distribution)), ([], None)):
+        monkeypatch.setattr(
+            "importlib.metadata.entry_points", lambda o=offered, **wanted: EntryPoints(o).select(**wanted)
+        )
+        assert distribution._repr_svg_() == drawn
 
 
 @pytest.mark.skipif(not entry_points(group="deptree.pictures"), reason="this version is not installed")
-def test_our_own_picture(graphs) -> None:
-    names, scores = ("root", "nsubj"), np.zeros((4, 4, 2))
+def test_our_own_picture(graphs):
     for distribution in (graphs.distribution(graphs.gaussian(3)), graphs.distribution(graphs.uniform(3), False)):
-        for each in (distribution, distribution.labelled(names, scores), distribution.given([0, 1, 2])):
+        labelled = distribution.labelled(("root", "nsubj"), np.zeros((4, 4, 2)))
+        for each in (distribution, labelled, distribution.given([0, 1, 2])):
             picture = ElementTree.fromstring(each._repr_svg_())
             assert picture.tag == "{http://www.w3.org/2000/svg}svg"
             assert {"1", "2", "3"} <= {(text.text or "").strip() for text in picture.iter() if text.text}
