@@ -10,11 +10,10 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.doubt import disagreement, doubts_of_heads, doubts_of_labels, expected_errors, least_margin
 from tests.oracle import Oracle
 
-CASES = [(n, seed) for n in (1, 2, 3, 4, 5) for seed in (1, 2)]
-NAMES = ("root", "a", "b")
+EACH = pytest.mark.parametrize(("n", "seed"), [(n, seed) for n in (1, 2, 3, 4, 5) for seed in (1, 2)])
 
 
-def case(n: int, seed: int) -> tuple[TreeDistribution, Oracle, np.ndarray]:
+def case(n, seed):
     """A distribution with a forbidden arc or two, all its trees, and annotated heads, the last of which is missing."""
     rng = np.random.default_rng([n, seed])
     scores = rng.normal(scale=2, size=(n + 1, n + 1))
@@ -28,8 +27,8 @@ def case(n: int, seed: int) -> tuple[TreeDistribution, Oracle, np.ndarray]:
     return distribution, oracle, heads
 
 
-@pytest.mark.parametrize(("n", "seed"), CASES)
-def test_sums_over_all_trees(n: int, seed: int) -> None:
+@EACH
+def test_sums_over_all_trees(n, seed):
     """Every quantity to 1e-12: probabilities, expected errors, margin, and disagreement over all pairs of trees."""
     distribution, oracle, heads = case(n, seed)
     probs, known = np.exp(oracle.log_probs), heads >= 0
@@ -42,24 +41,19 @@ def test_sums_over_all_trees(n: int, seed: int) -> None:
     shares = oracle.marginals()[:, 1:]
     np.testing.assert_allclose(found.best_probs, shares.max(axis=0), atol=1e-12)
     np.testing.assert_allclose(shares[found.best, np.arange(n)], shares.max(axis=0), atol=1e-12)
-    margins = [
-        shares[head, at] - max(shares[other, at] for other in range(n + 1) if other != head)
-        for at, head in enumerate(heads)
-        if head >= 0
-    ]
-    assert least_margin(marginals, heads) == pytest.approx(min(margins), abs=1e-12)
+    others = np.where(np.arange(n + 1)[:, None] == heads, -1, shares).max(axis=0)
+    assert least_margin(marginals, heads) == pytest.approx((expected - others)[known].min(), abs=1e-12)
     differ = (oracle.trees[:, None] != oracle.trees[None]).sum(axis=-1)
     assert disagreement(marginals) == pytest.approx(probs @ differ @ probs, abs=1e-12)
 
 
-def test_without_heads_there_is_nothing_of_annotation() -> None:
-    distribution, _, _ = case(3, 1)
-    heads = np.full(3, -1, dtype=np.int32)
-    assert np.isnan(expected_errors(doubts_of_heads(distribution.marginals(), heads).doubts))
-    assert np.isnan(least_margin(distribution.marginals(), heads))
+def test_without_heads_there_is_nothing_of_annotation():
+    marginals, heads = case(3, 1)[0].marginals(), np.full(3, -1, dtype=np.int32)
+    assert np.isnan(expected_errors(doubts_of_heads(marginals, heads).doubts))
+    assert np.isnan(least_margin(marginals, heads))
 
 
-def test_doubts_are_told_apart_where_probabilities_are_one() -> None:
+def test_doubts_are_told_apart_where_probabilities_are_one():
     """Of weights 1e20 and 1e30 against 1 the second is the surer, though both round to certainty."""
     weights = np.array([[0, 1e20, 1e-30], [0, 0, 1], [0, 1, 0]], dtype=float)
     found = doubts_of_heads(TreeDistribution(weights, "weight").marginals(), np.array([0, 1], dtype=np.int32))
@@ -67,28 +61,23 @@ def test_doubts_are_told_apart_where_probabilities_are_one() -> None:
     assert 0 < found.doubts[0] == pytest.approx(1e-50, rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "seed"), CASES)
-def test_labels_multiply_with_heads(n: int, seed: int) -> None:
+@EACH
+def test_labels_multiply_with_heads(n, seed):
     """P(head and label) from the marginals of arcs with labels, to 1e-12; the best label is that of the best head."""
     distribution, _, heads = case(n, seed)
-    rng = np.random.default_rng(seed)
-    labelled = distribution.labelled(NAMES, rng.normal(size=(n + 1, n + 1, len(NAMES))))
-    assert labelled.labels is not None
-    numbers = rng.integers(-1, len(NAMES), n).astype(np.int32)
+    rng, words = np.random.default_rng(seed), np.arange(1, n + 1)
+    labelled = distribution.labelled(("root", "a", "b"), rng.normal(size=(n + 1, n + 1, 3)))
+    numbers = rng.integers(-1, 3, n).astype(np.int32)
     arcs = doubts_of_heads(labelled.marginals(), heads)
     found = doubts_of_labels(arcs, heads, numbers, labelled.labels.log_probs)
     joint = labelled.labels.marginals(labelled.marginals())
-    for at, (head, number) in enumerate(zip(heads, numbers, strict=True)):
-        if head < 0 or number < 0:
-            assert np.isnan(found.probs[at])
-            assert np.isnan(found.doubts[at])
-        else:
-            assert found.probs[at] == pytest.approx(joint[head, at + 1, number], abs=1e-12)
-            assert found.doubts[at] == pytest.approx(1 - joint[head, at + 1, number], abs=1e-12)
-        assert found.best_probs[at] == pytest.approx(joint[arcs.best[at], at + 1].max(), abs=1e-12)
+    expected = np.where((heads < 0) | (numbers < 0), np.nan, joint[heads, words, numbers])
+    np.testing.assert_allclose(found.probs, expected, atol=1e-12)
+    np.testing.assert_allclose(found.doubts, 1 - expected, atol=1e-12)
+    np.testing.assert_allclose(found.best_probs, joint[arcs.best, words].max(axis=1), atol=1e-12)
 
 
-def test_the_least_key_is_the_most_doubtful() -> None:
+def test_the_least_key_is_the_most_doubtful():
     """Five criteria: more errors, entropy and disagreement, less margin and probability."""
     first = {each.name for each in CRITERIA if each.key(0.9) < each.key(0.1)}
     assert first == {"expected-errors", "entropy", "disagreement"}
