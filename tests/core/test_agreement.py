@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections import Counter
 from itertools import combinations, product
 
 import numpy as np
@@ -16,10 +15,6 @@ from deptree_cli.core.agreement import (
     agreement,
     by_distance,
     by_label,
-    distance_chance,
-    kappa,
-    label_chance,
-    marginal_chance,
     p_values,
     shares,
     statistics,
@@ -46,14 +41,6 @@ def test_agreement_is_that_of_two_random_trees():
     assert agreement(*named) == pytest.approx(labelled, rel=1e-12)
 
 
-def test_shares_are_in_the_order_of_words_and_heads():
-    expected = {(1, 0): 1 / 6, (1, 2): 1 / 2, (1, 3): 1 / 3, (2, 0): 1 / 2, (2, 1): 1 / 6, (2, 3): 1 / 3}
-    expected |= {(3, 0): 1 / 3, (3, 2): 2 / 3}
-    found = shares(TIMES[0], HEADS[0].tolist())
-    assert list(found) == list(expected)
-    assert found == pytest.approx(expected)
-
-
 @pytest.mark.slow("size")
 def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square():
     """20,000 words, whose possible arcs would take 3.2 GB: agreement, chance, labels, the permutation test."""
@@ -71,46 +58,6 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square():
         assert tracemalloc.get_traced_memory()[1] < 60e6
     finally:
         tracemalloc.stop()
-
-
-def test_labels_by_hand():
-    """Said in 3 and 2 words; with the same head in one."""
-    once = np.array([1])
-    first, second = shares(once, [[2, 0, 2]], [["a", "r", "a"]]), shares(once, [[2, 0, 1]], [["a", "r", "b"]])
-    found = {name: tuple(each) for name, each in by_label(first, second).items()}
-    assert found == {"a": (2, 1, 1), "b": (0, 1, 0), "r": (1, 1, 1)}
-    assert label_chance(Counter({"a": 3, "b": 1, "r": 2})) == pytest.approx((9 + 1 + 4) / 36)
-
-
-def test_chance_by_distances_beside_its_definition():
-    """Each word's distances by a loop over its possible heads; two files, sentences of 1 to 6 words."""
-    random, found, counts = np.random.default_rng(1), Counter(), Counter()
-    lengths = [4, 6, 1, 4, 2]
-    for n in lengths:
-        for _ in range(2):
-            heads = TreeDistribution(np.ones((n + 1, n + 1))).sample(3, random)
-            for distance, each in by_distance(shares(np.array([1, 2, 3]), heads.tolist())).items():
-                found[distance] += each / 2
-            for tree, weight in zip(heads, (1, 2, 3), strict=True):
-                for word, head in enumerate(tree.tolist(), 1):
-                    counts[head - word if head else "root"] += weight / 6
-    expected = 0.0
-    for n in lengths:
-        for word in range(1, n + 1):
-            allowed = [counts["root"], *(counts[head - word] for head in range(1, n + 1) if head != word)]
-            expected += sum((each / sum(allowed)) ** 2 for each in allowed)
-    assert distance_chance(found, Counter(lengths)) == pytest.approx(expected, rel=1e-12)
-
-
-def test_chance_by_marginals_is_that_of_drawn_trees():
-    """20,000 pairs of trees of 5 words agree in as many words, within five standard errors (at most 0.0079 each)."""
-    distribution, random = TreeDistribution(np.random.default_rng(2).normal(size=(6, 6)) * 2), np.random.default_rng(3)
-    one, other = distribution.sample(20_000, random), distribution.sample(20_000, random)
-    assert abs((one == other).sum(axis=1).mean() - marginal_chance(distribution.marginals())) < 5 * 0.0079 * 5**0.5
-
-
-def test_kappa():
-    assert [kappa(0.75, 0.5), kappa(0.5, 0.5), kappa(1.0, 1.0)] == [0.5, 0, None]
 
 
 # The permutation test of two samples of trees.

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from deptree_cli.commands.combine import checked_weights
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
@@ -19,11 +18,9 @@ from deptree_cli.core.combination import (
     product,
     product_gradient,
 )
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.partition import partition
-from deptree_cli.core.spaces import PROJECTIVE, SPACES
+from deptree_cli.core.spaces import SPACES
 from tests.oracle import Oracle
 
 N, WORDS = 4, np.arange(1, 5)
@@ -160,18 +157,6 @@ def test_a_fit_is_the_best_product_of_those_that_are_written(words):
     assert fitted.weights[1] == pytest.approx(BOUNDS[0], abs=1e-12)
 
 
-def test_a_fit_to_the_best_trees_of_a_member_ends_at_the_bound():
-    sentences = [(ours, ours[0].space.maximum_tree(ours[0].log_scores)[0]) for ours, _ in with_gold(4, 10)]
-    assert fit_product(sentences).weights[0] == BOUNDS[1]
-
-
-@pytest.mark.slow("statistics")
-def test_a_fit_finds_the_member_that_gold_trees_were_drawn_from():
-    fitted = fit_product(with_gold(4, 200))
-    assert fitted.weights == pytest.approx([1, 0], abs=0.2)
-    assert fitted.before < fitted.log_likelihood
-
-
 @pytest.mark.parametrize("apart", [1, 1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_a_fitted_mixture_is_that_of_another_optimiser(apart, size):
@@ -202,27 +187,12 @@ def test_a_fitted_mixture_is_that_of_another_optimiser(apart, size):
     assert found.weights.sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_of_nearly_equal_members_the_better_one_has_all_weight():
-    log_probs = np.full((50, 2), -3.0)
-    log_probs[:, 1] -= 1e-4
-    assert fit_mixture(log_probs).weights == pytest.approx([1, 0], abs=1e-9)
-
-
 def test_labels_are_those_of_the_most_weight():
     """A member has its weight however many trees it gives; arcs without votes have a label by their head."""
     one = (0.6, np.array([[2, 0]]), np.array([1]), [["nsubj", "root"]])
     many = (0.4, np.array([[2, 0], [0, 1]]), np.array([9, 1]), [["obj", "root"], ["root", "conj"]])
     assert majority_labels(np.array([2, 0]), [one, many]) == ["nsubj", "root"]
     assert majority_labels(np.array([0, 1]), [one]) == ["root", "dep"]
-
-
-def test_weights_that_are_refused():
-    assert checked_weights([], 2, mixed=False).tolist() == [0.5, 0.5]
-    assert checked_weights([3, 1], 2, mixed=True).tolist() == [0.75, 0.25]
-    assert checked_weights([3, 1], 2, mixed=False).tolist() == [3, 1]
-    for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0]):
-        with pytest.raises(DeptreeError, match="weight"):
-            checked_weights(weights, 2, mixed=True)
 
 
 # The Jensen-Shannon divergence. H0: the estimate is right; 4,000 trees of each side; within five of its standard
@@ -239,17 +209,6 @@ def test_jensen_shannon(trees, scale, graphs):
     found, error = jensen_shannon(first, second, 4000, np.random.default_rng(3))
     assert error < 0.01
     assert abs(found - exact) < 5 * error
-
-
-def test_jensen_shannon_of_some_trees_and_of_all(graphs):
-    """q is p without crossing arcs, a share s of p: then JS is known."""
-    every = graphs.distribution(graphs.gaussian(5))
-    share = partition(every).projective_mass
-    assert 0.1 < share < 0.9
-    exact = share * np.log(2 * share / (1 + share)) + (1 - share) * np.log(2) + np.log(2 / (1 + share))
-    found, error = jensen_shannon(every, every.over(PROJECTIVE), 4000, np.random.default_rng(3))
-    assert error < 0.01
-    assert abs(found - 0.5 * exact) < 5 * error
 
 
 def test_jensen_shannon_of_the_same_and_of_what_has_nothing_in_common(graphs):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from deptree_cli import ALGORITHMS, SAMPLERS, TreeDistribution
 from deptree_cli.bitext import AlignmentDistribution
@@ -107,21 +106,6 @@ def test_seeds_that_are_refused(given):
     assert f"{given!r} is not a seed. Give an integer of 0 or more, or a numpy.random.Generator." in str(caught.value)
 
 
-def test_labels_of_a_seed_are_those_of_the_command():
-    expected = FLAT.labels.draw_by(HEADS, label_stream(sentence_stream(7, "x")))
-    np.testing.assert_array_equal(FLAT.labels.draw(HEADS, seed=7), expected)
-
-
-def test_labels_of_a_generator_follow_their_probabilities():
-    """H0: one Generator, 20,000 calls for one tree: labels of an arc are drawn by P(label | arc). Chi-square, p > 1e-3;
-    with the same labels at every call it would be below 1e-300."""
-    rng, heads = np.random.default_rng(3), FLAT.argmax()[None]
-    word = int(np.flatnonzero(heads[0])[0])
-    drawn = [int(FLAT.labels.draw(heads, rng)[0, word]) for _ in range(20_000)]
-    probs = FLAT.labels.probs[heads[0, word], word + 1, 1:]
-    assert stats.chisquare(np.bincount(drawn, minlength=4)[1:], probs * 20_000).pvalue > 1e-3
-
-
 @pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937, np.random.Philox, np.random.SFC64])
 def test_kernels_get_64_bits_of_every_generator(kind):
     """H0: each of 64 bits is set in half of 4,000 numbers, within 6 standard deviations of 31.6 (p of about 1e-7).
@@ -131,14 +115,6 @@ def test_kernels_get_64_bits_of_every_generator(kind):
     state = kernel_state(np.random.Generator(kind(1)), 4_000)
     bits = np.array([((state >> np.uint64(bit)) & np.uint64(1)).sum() for bit in range(64)])
     assert np.abs(bits - 2_000.0).max() < 6 * 31.6
-
-
-def test_the_first_of_many_bits_decides_nothing():
-    """H0: MT19937 draws the best tree by its probability. 20,000 single draws, within 5 standard deviations."""
-    best, rng = FLAT.argmax(), np.random.Generator(np.random.MT19937(1))
-    p = float(np.exp(FLAT.log_prob(best)))
-    hits = sum(bool((FLAT.sample(1, rng, "elimination")[0] == best).all()) for _ in range(20_000))
-    assert abs(hits / 20_000 - p) < 5 * np.sqrt(p * (1 - p) / 20_000)
 
 
 def test_offshoots_and_comparisons_move_on():

@@ -130,11 +130,6 @@ def test_wrong_scores_do_not_harm_the_others(result, said):
     assert good.sentence is SENTENCES[1]
 
 
-def test_forbidden_arcs_are_scores():
-    forbidding = np.full((2, 3), -np.inf)
-    assert scored(Adapter((forbidding, None)), SENTENCES[0])[0].of_arcs is forbidding
-
-
 def test_splitters_are_guarded_too(says):
     class Failing(Adapter):
         """Fails on the way, not at the call."""
@@ -231,14 +226,6 @@ def test_a_block_of_tokens():
     assert [row[0] for row in rows] == ["1", "2-3", "2", "3", "4", "5"]
     assert [row[1] for row in rows] == ["Lo", "del", "de", "el", "mar", "."]
     assert [row[9] for row in rows] == ["SpaceAfter=No", "_", "_", "_", "SpaceAfter=No", "_"]
-
-
-def test_blocks_pass_the_ud_validator(udvalidate, tmp_path):
-    tokens = [Token("«", False), Token("Del", False, ("De", "el")), Token("»", False), Token("!")]
-    path = tmp_path / "made.conllu"
-    path.write_bytes(b"".join(to_sentence(str(number), tokens).conllu for number in (1, 2)))
-    ran = udvalidate(path, 1)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_a_space_or_the_end_after_a_token():
