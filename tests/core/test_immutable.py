@@ -103,21 +103,6 @@ def test_it_travels_to_worker_processes(distribution):
     assert same(found, [distribution.marginals()] * 3)
 
 
-def test_the_factorisation_pickles(distribution):
-    """In either kind of numbers, before and after it was used, and what it gives is the same."""
-    factors = distribution.factorisation
-    unused, direction = pickle.dumps(factors), np.random.default_rng(2).normal(size=(N + 1, N + 1))
-
-    def of(one):
-        log_roots = one.log_root_marginals() if one.space.single_root else 0
-        drawn = one.sample(30, np.random.default_rng(1))
-        return [one.log_z, one.marginals(), drawn, log_roots, one.is_wide, one.arc_covariance(direction)]
-
-    expected = of(factors)
-    for twin in (pickle.loads(unused), pickle.loads(pickle.dumps(factors)), copy.deepcopy(factors)):
-        assert same(of(twin), expected)
-
-
 def test_attributes_cannot_be_put_in_place_of_others(graphs):
     """What was worked out of the old ones would stay."""
     distribution = graphs.distribution(graphs.gaussian(N))

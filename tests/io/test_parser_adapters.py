@@ -75,9 +75,12 @@ def come_back(adapter, root=True):
     assert [labels for _, labels in adapter.scores(BATCH, False)] == [None] * 3
 
 
-def alone(adapter, together):
-    """Scores do not depend on the batch."""
-    for words, (arcs, labels) in zip(BATCH, together, strict=True):
+def predicts(adapter, known, tree_of=lambda arcs: arcs[1:].argmax(axis=1), names=None):
+    """Heads and labels are those that the parser itself predicts, and scores do not depend on the batch."""
+    for words, (arcs, labels), tree in zip(BATCH, adapter.scores(BATCH, True), known, strict=True):
+        heads = list(tree_of(arcs))
+        best = [labels[word, head].argmax() for word, head in enumerate(heads, 1)]
+        assert list(zip(heads, map((names or adapter.labels).__getitem__, best), strict=True)) == [*map(tuple, tree)]
         ((own, own_labels),) = adapter.scores([words], True)
         np.testing.assert_allclose(arcs, own, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(labels, own_labels, rtol=1e-4, atol=1e-5)
@@ -119,13 +122,10 @@ def of_hanlp():
     )
 
 
-def test_hanlps_sentences_are_back_in_order(of_hanlp):
+def test_hanlps_sentences_are_back_in_order_unless_it_wants_tags(of_hanlp, says):
     adapter = Hanlp(of_hanlp, "number")
     assert (of_hanlp.model.gradients, of_hanlp.model.dropout, adapter.labels) == (False, False, ["root", "dep"])
     come_back(adapter)
-
-
-def test_models_of_hanlp_that_want_tags(of_hanlp, says):
     of_hanlp.use_pos = True
     with says("needs tags"):
         Hanlp(of_hanlp, "number")
@@ -133,7 +133,6 @@ def test_models_of_hanlp_that_want_tags(of_hanlp, says):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_real_parser_of_hanlp(tmp_path):
-    """Heads and labels are those that HanLP predicts."""
     pytest.importorskip("hanlp", reason="hanlp is not installed")
     from hanlp.components.parsers.biaffine.biaffine_dep import BiaffineDependencyParser
 
@@ -142,13 +141,7 @@ def test_a_real_parser_of_hanlp(tmp_path):
     data, folder = conllx(tmp_path / "t.conllx"), str(tmp_path / "model")
     trained = BiaffineDependencyParser()
     trained.fit(data, data, folder, tree=False, punct=True, **tiny, **once)
-    adapter = PARSERS.get("hanlp").load(folder)
-    together = adapter.scores(BATCH, True)
-    known = trained([[word.form for word in words] for words in BATCH], conll=False)
-    for (arcs, labels), tree in zip(together, known, strict=True):
-        heads = arcs[1:].argmax(axis=1).tolist()
-        assert tree == [(head, adapter.labels[labels[word, head].argmax()]) for word, head in enumerate(heads, 1)]
-    alone(adapter, together)
+    predicts(PARSERS.get("hanlp").load(folder), trained([list(forms) for forms in FORMS], conll=False))
 
 
 # Natasha, with its real model.
@@ -209,14 +202,12 @@ def test_natashas_scores_do_not_depend_on_the_batch(natasha):
 
 
 def test_natashas_sentences_and_tokens(natasha):
+    """For which the package of that name is not imported."""
     first, second = natasha.split("На ул. Садовой тихо.\n«Ты где?» — спросил он.")
     assert [token.form for token in first] == ["На", "ул", ".", "Садовой", "тихо", "."]
     assert [token.form for token in second] == ["«", "Ты", "где", "?", "»", "—", "спросил", "он", "."]
     assert [token.space_after for token in first] == [True, False, True, True, False, True]
     assert [token.space_after for token in second] == [False, True, False, False, True, True, True, False, True]
-
-
-def test_the_package_natasha_itself_is_not_imported(natasha):
     assert {"natasha", "pymorphy2"}.isdisjoint(sys.modules)
 
 
@@ -282,13 +273,11 @@ def pipeline(request):
     return make
 
 
-def test_spacys_rows_of_all_become_squares(pipeline):
+def test_spacys_rows_of_all_become_squares(pipeline, says):
+    """Without labels where the pipeline has none; without arcs it is refused."""
     adapter = Spacy(pipeline("vectors", "arcs", "labels"), doc)
     assert adapter.labels == ["ROOT", "dep"]
     come_back(adapter, root=False)
-
-
-def test_pipelines_of_spacy_without_labels_and_without_arcs(pipeline, says):
     assert Spacy(pipeline("vectors", "arcs"), doc).labels is None
     with says("no component arc_predicter or experimental_arc_predicter"):
         Spacy(pipeline("vectors"), doc)
@@ -412,11 +401,7 @@ def test_stanzas_rows_are_probabilities_again_without_padding(of_stanza):
         np.testing.assert_array_equal(labels, scores_of(number, labels=2))
     assert adapter.scores(BATCH, False)[0][1] is None
     assert tagged == []
-
-
-def test_words_without_tags_are_tagged_by_stanza(of_stanza):
-    adapter, tagged = of_stanza()
-    adapter.scores([BATCH[0], [Word("No")], BATCH[2]], False)
+    adapter.scores([BATCH[0], [Word("No")], BATCH[2]], False)  # a word without a tag
     assert tagged == ["pos", "lemma"]
 
 
@@ -446,12 +431,9 @@ def kind(name, **more):
         (lambda: Stanza(SimpleNamespace(processors={"depparse": 1}), None, None, None), ["converts constituents"]),
     ],
 )
-def test_models_of_stanza_that_are_refused(build, parts, says):
+def test_models_of_stanza_that_are_refused(build, parts, says, of_stanza):
     with says(*parts):
         build()
-
-
-def test_a_stanza_without_scores_of_labels(of_stanza, says):
     with says("gives no label scores", "pip install --upgrade stanza"):
         of_stanza(kinds=2)[0].scores(BATCH, True)
 
@@ -483,7 +465,6 @@ ARGS = {
 @pytest.mark.torch
 @pytest.mark.parametrize("members", [1, 2])
 def test_real_classes_of_stanza(members):
-    """Trees and labels from the scores are those that Stanza finds."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("stanza", reason="stanza is not installed")
     from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
@@ -510,15 +491,9 @@ def test_real_classes_of_stanza(members):
     adapter = Stanza(SimpleNamespace(processors={"depparse": parser}), Document, DataLoader, unpack_batch)
     batches = list(DataLoader(Document(trees), 50, ARGS, None, vocab=vocab, evaluation=True))
     (known,) = [trainer.predict(each) for each in batches]
-    together = adapter.scores(BATCH, True)
-    for (arcs, labels), tree in zip(together, known, strict=True):
-        heads = chuliu_edmonds_one_root(arcs)[1:]
-        assert [head for head, _ in tree] == list(heads)
-        best = [int(labels[word, head].argmax()) for word, head in enumerate(heads, 1)]
-        # Stanza 1.15 forgets in ensembles that its vocabulary begins with units that are no labels.
-        names = adapter.labels if members == 1 else [vocab["deprel"].id2unit(number) for number in range(max(best) + 1)]
-        assert [name for _, name in tree] == [names[number] for number in best]
-    alone(adapter, together)
+    # Stanza 1.15 forgets in ensembles that its vocabulary begins with units that are no labels.
+    names = None if members == 1 else [*map(vocab["deprel"].id2unit, range(len(adapter.labels)))]
+    predicts(adapter, known, lambda arcs: chuliu_edmonds_one_root(arcs)[1:], names)
 
 
 # SuPar
@@ -574,7 +549,7 @@ def test_parsers_of_supar_that_score_more_than_arcs(says, name):
 @pytest.mark.torch
 @pytest.mark.filterwarnings("ignore")
 def test_a_real_parser_of_supar(tmp_path):
-    """Saved and loaded again; heads and labels are those that SuPar predicts."""
+    """Saved and loaded again."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     supar = pytest.importorskip("supar", reason="supar is not installed")
     tiny = {
@@ -589,13 +564,8 @@ def test_a_real_parser_of_supar(tmp_path):
     parser.save(path)
     adapter = PARSERS.get("supar").load(path)
     assert TRUST not in os.environ
-    together = adapter.scores(BATCH, True)
     known = parser.predict([[(w.form, w.upos) for w in words] for words in BATCH], tree=False, verbose=False)
-    for (arcs, labels), sentence in zip(together, known.sentences, strict=True):
-        assert arcs[1:].argmax(axis=1).tolist() == sentence.arcs
-        found = [adapter.labels[labels[word, head].argmax()] for word, head in enumerate(sentence.arcs, 1)]
-        assert found == list(sentence.rels)
-    alone(adapter, together)
+    predicts(adapter, [zip(each.arcs, each.rels, strict=True) for each in known.sentences])
 
 
 @pytest.mark.torch

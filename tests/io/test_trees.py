@@ -95,6 +95,7 @@ def draws(scratch, text):
 
 
 def test_draws_come_sentence_by_sentence(scratch):
+    """What cannot be read leaves the next one alone."""
     text = drawn("a", [2, 0], [0, 1]) + drawn("b", [0], tau=None) + drawn("a", [0, 1])
     found = draws(scratch, text)
     assert [(each.sent_id, each.heads.tolist(), each.tau, each.place) for each in found] == [
@@ -108,35 +109,6 @@ def test_draws_come_sentence_by_sentence(scratch):
         scratch, text + conllu("01", "a/sample_2", "tree_logprob = -1.5", "swor_tau = 3", "swor_exhausted = no")
     )
     assert (only.sent_id, only.heads.tolist(), only.tau) == ("a", [[2, 0], [0, 1]], 3.0)
-
-
-def test_what_is_wrong_with_a_sentence_is_handed_on_and_the_next_is_read(scratch):
-    """One without its last tree, before another and at the end; one whose numbers are none."""
-    broken = line("b", [0], log_prob=-1.5)
-    text = drawn("a", [0]) + broken + drawn("c", [0]) + drawn("d", [0], log_prob=None) + drawn("e", [0]) + broken
-    assert [
-        each.sent_id if isinstance(each, DrawnTrees) else str(each).split(".")[0] for each in draws(scratch, text)
-    ] == [
-        "a",
-        "d:2 (b): the sentence's last tree, which carries tau, is missing",
-        "c",
-        "d:4 (d): log_prob is missing",
-        "e",
-        "d:6 (b): the sentence's last tree, which carries tau, is missing",
-    ]
-
-
-def test_what_cannot_be_read_leaves_the_next_sentence_alone(scratch):
-    """By the numbers of trees in a line that names no sentence, and by names in CoNLL-U."""
-    one = drawn("a", [0], sample=1)
-    assert [each.sent_id for each in draws(scratch, one + "{\n" + drawn("c", [0], sample=1) + "{\n")] == [
-        "a",
-        "",
-        "c",
-        "",
-    ]
-    found = draws(scratch, one + "{\n" + drawn("b", [0], sample=2))
-    assert [isinstance(each, DrawnTrees) for each in found] == [True, False]
     rest = "tree_logprob = -1.5", "swor_tau = 2", "swor_exhausted = no"
     found = draws(scratch, "".join(conllu(head, f"{name}/sample_1", *rest) for name, head in ("a0", "b7", "c0")))
     assert [each.sent_id for each in found] == ["a", "b/sample_1", "c"]
@@ -236,23 +208,6 @@ def sets(scratch):
         ]
 
     return read
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        (conllu(["77"], "b"), "t:5 (b): HEAD is '77', not _ or 0 to 1"),
-        (conllu("0", "b", columns=11), "t:5 (b): 11 columns where a word has 10"),
-        (conllu("0", "b").replace("\t0\t_", "\t0\t\udcff"), "(b): '\ufffd' is not UTF-8"),
-    ],
-)
-def test_a_bad_sentence_of_conllu_is_an_error_of_its_own(sets, bad, says):
-    """It is called by its name, and the sentence in front of it stays."""
-    first, error, last = sets(conllu("0", "a") + bad + conllu("0", "c"))
-    assert (first, last) == (("a", 1), ("c", 1))
-    assert error.startswith(("t:5 (b): ", "t:4 (b): "))
-    assert says in error
 
 
 @pytest.mark.parametrize("bad", range(3, 6))
