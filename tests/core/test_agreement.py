@@ -10,15 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from deptree_cli.core import agreement as module
-from deptree_cli.core.agreement import (
-    STATISTICS,
-    agreement,
-    by_distance,
-    by_label,
-    p_values,
-    shares,
-    statistics,
-)
+from deptree_cli.core.agreement import STATISTICS, agreement, by_distance, by_label, p_values, shares, statistics
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 

@@ -154,12 +154,7 @@ def matrix_of(tree):
     return np.array([[float(w > 0 and tree[w - 1] == h) for w in range(len(tree) + 1)] for h in range(len(tree) + 1)])
 
 
-DEFINITIONS = {
-    "depth": depth_of,
-    "mean_length": mean_length,
-    "non_projective_arcs": crossing_arcs,
-    "arcs": matrix_of,
-}
+DEFINITIONS = {"depth": depth_of, "mean_length": mean_length, "non_projective_arcs": crossing_arcs, "arcs": matrix_of}
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
