@@ -34,7 +34,7 @@ from deptree_cli.core.audit import (
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, space
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES
 from tests.oracle import Oracle
 
 ALL = pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
@@ -277,35 +277,6 @@ def test_impossible_trees_are_caught(n, heads, graphs):
     assert (audit.size, audit.impossible, audit.p_value) == (501, 1, 0.0)
     assert audit.method == ("enumeration" if n == 3 else "marginals")
     assert (verdict(audit, 1e-9), audit.evidence, audit.log_prob_z) == (BIASED, "impossible trees", None)
-
-
-@pytest.mark.parametrize("n", [4, 8])
-@pytest.mark.parametrize("single_root", [True, False])
-def test_a_projective_distribution_has_no_trees_with_crossing_arcs(n, single_root, graphs):
-    """Good trees of the distribution over all trees: those that cross, and no others, are impossible."""
-    distribution = graphs.over(graphs.gaussian(n), space(single_root))
-    trees = distribution.factorisation.sample(1000, np.random.default_rng(1))
-    spans = np.sort(np.stack([trees, np.broadcast_to(np.arange(1, n + 1), trees.shape)]), axis=0)
-    first, last = spans[0][:, :, None], spans[1][:, :, None]
-    inside = (first < spans[0][:, None]) & (spans[0][:, None] < last)
-    crossing = (inside & (last < spans[1][:, None])).any(axis=(1, 2))
-    assert 0 < crossing.sum() < 1000
-    audit = audited(distribution.over(space(single_root, projective=True)), trees)
-    assert (audit.impossible, audit.p_value, verdict(audit)) == (crossing.sum(), 0.0, BIASED)
-    assert audited(distribution, trees).impossible == 0
-
-
-@pytest.mark.parametrize("n", [4, 9])
-def test_times_are_repetitions_in_any_order(n, graphs):
-    distribution = graphs.distribution(graphs.gaussian(n))
-    trees = distribution.factorisation.sample(60, np.random.default_rng(2))
-    times = np.random.default_rng(3).integers(0, 4, size=60)
-    at_once, one_by_one = Tally(distribution), Tally(distribution)
-    at_once.add(trees, times)
-    for tree in np.repeat(trees, times, axis=0)[::-1]:
-        one_by_one.add(tree[None])
-    assert at_once.audit() == one_by_one.audit()
-    assert at_once.size == times.sum()
 
 
 def test_distances_by_hand(graphs):

@@ -216,6 +216,10 @@ def test_thresholds_judge_none_of_their_own_words(graphs):
     parts = [drawn(graphs, range(20)), drawn(graphs, range(20, 60))]
     fit = Fit.of(parts, "likelihood")
     (found,) = HeadSets.of(parts, fit, [0.9])
+    largest = gold_scores(parts[0], 2.0).max()  # a threshold is within its set
+    words, right, heads = tried_on(parts[0], 2.0, [largest])[0]
+    sets = [head_sets(marginals, largest) for _, marginals, _ in parts[0].at(2.0)]
+    assert (words, right, heads) == (120, 120, sum(len(each) for sentence in sets for each in sentence))
     expected = np.zeros(3)
     for part, other, each in zip(parts, parts[::-1], fit.others, strict=True):
         expected += tried_on(part, each, [threshold(gold_scores(other, each), 0.9)])[0]

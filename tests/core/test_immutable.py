@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 import pickle
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import jensen_shannon
-from deptree_cli.core.corpus import Workers, ordered_map
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
 from deptree_cli.core.partition import partition
@@ -96,11 +94,6 @@ def test_subclasses_stay_what_they_are(graphs, kind):
     made = kind(graphs.gaussian(N))
     twins = [pickle.loads(pickle.dumps(made)), copy.copy(made), made.multi_root(), made.tempered(2.0)]
     assert {type(twin) for twin in [*twins, made.given([None] * N), made.raised_to(2.0)]} == {kind}
-
-
-def test_it_travels_to_worker_processes(distribution):
-    found = list(ordered_map(operator.methodcaller("marginals"), [distribution] * 3, Workers(2)))
-    assert same(found, [distribution.marginals()] * 3)
 
 
 def test_attributes_cannot_be_put_in_place_of_others(graphs):

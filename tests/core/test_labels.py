@@ -96,23 +96,6 @@ def test_against_enumeration(trees, is_joint, seed, n, known):
         assert all(head in (None, mine) for head, mine in zip(heads, tree, strict=True))
 
 
-def test_distinct_labelled_trees_given_labels():
-    """All there are, each once, with its probability."""
-    of_labels, labels = scores(3, 4), [None, "a", None]
-    every = weights(np.zeros((4, 4)), of_labels, SPACES.get("single-root"), True)
-    left = {tree: weight for tree, weight in every.items() if agrees(tree, [None] * 3, labels)}
-    whole = TreeDistribution(of_labels, labels=NAMES)
-    draws = whole.given(labels=labels).sample_without_replacement(99, 1, labelled=True)
-    assert draws.exhausted
-    found = {
-        (tuple(heads), tuple(NAMES[label] for label in own)): log_prob
-        for heads, own, log_prob in zip(draws.heads.tolist(), draws.labels.tolist(), draws.log_probs, strict=True)
-    }
-    assert found == pytest.approx(
-        {tree: np.log(weight / sum(left.values())) for tree, weight in left.items()}, abs=1e-11
-    )
-
-
 @pytest.mark.parametrize("kind", [TreeDistribution, SecondOrder])
 def test_without_scores_of_labels_root_is_what_counts(kind):
     scored = kind(np.random.default_rng(2).normal(size=(4, 4)))

@@ -151,16 +151,6 @@ def test_beyond_float64(graphs, calls):
     assert calls == {"forth float64": 1, "forth wide": 1, "back wide": 1}
 
 
-def test_several_roots_are_one_more_elimination(flat, calls):
-    all_answers(flat)
-    spanning = flat.multi_root()
-    for _ in range(2):
-        _ = spanning.log_partition
-    assert calls == {"forth float64": 2, "back float64": 1}
-    all_answers(spanning)
-    assert calls == {"forth float64": 2, "back float64": 2}
-
-
 @pytest.mark.parametrize("question", [partition, peakedness])
 def test_partition_functions_are_worked_out_once(question, flat, calls):
     """Two eliminations, one for each root constraint, of which the distribution's own is kept; a chart of projective

@@ -46,30 +46,18 @@ def only(n, *arcs):
     return matrix
 
 
-LOG, SEVERAL = {"scale": "log"}, {"single_root": False}
-NO_ROOT = weights(_0_1=0, _0_2=0, _0_3=0)
-APART = only(4, (0, 1), (1, 2), (3, 4), (4, 3))
+LOG, SEVERAL, NONE = {"scale": "log"}, {"single_root": False}, "no tree is possible:"
+HEADLESS, NO_ROOT = weights(_0_2=0, _1_2=0, _3_2=0), weights(_0_1=0, _0_2=0, _0_3=0)
+TWO_ROOTS, APART = weights(_1_2=0, _3_2=0, _1_3=0, _2_3=0), only(4, (0, 1), (1, 2), (3, 4), (4, 3))
 REFUSED = [
-    (
-        weights(_2_3=NAN),
-        {},
-        "the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs: scores[np.isnan(",
-    ),
+    (weights(_2_3=NAN), {}, "the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs: scores[np."),
     (weights(_0_1=NAN), LOG, "the score of ROOT -> 1 (nan) is NaN."),
     (weights(_1_3=INF), {}, "the weight of 1 -> 3 (inf) is infinite."),
     (weights(_1_3=INF), LOG, "the score of 1 -> 3 (inf) is too large for a score"),
     (weights(_1_3=1e16), LOG, "the score of 1 -> 3 (1e+16) is too large for a score (beyond"),
-    (
-        weights(_3_1=-0.25),
-        {},
-        'the weight of 3 -> 1 (-0.25) is negative. If these are log-scores (logits), pass `scale="',
-    ),
-    (weights(_3_1=-INF), {}, "the weight of 3 -> 1 (-inf) is negative."),
-    (
-        np.zeros((3, 3)),
-        {},
-        "all weights are 0, and an arc of weight 0 is forbidden. If these are log-scores (logits), all",
-    ),
+    (weights(_3_1=-0.25), {}, "the weight of 3 -> 1 (-0.25) is negative."),
+    (weights(_3_1=-INF), {}, 'is negative. If these are log-scores (logits), pass `scale="log"`.'),
+    (np.zeros((3, 3)), {}, "all weights are 0, and an arc of weight 0 is forbidden. If these are log-scores"),
     (weights(), {"scale": "logit"}, "unknown scale 'logit'. Choose one of weight, log."),
     (weights(), {"temperature": 0}, "the temperature is 0. Give a positive number; 1 changes nothing."),
     (weights(), {"temperature": -1.0}, "the temperature is -1."),
@@ -84,36 +72,27 @@ REFUSED = [
     (np.ones((1, 1)), {}, "the sentence has no words (n = 0). Leave it out or give at least one word"),
     (np.ones((0, 0)), {}, "the sentence has no words (n = 0)."),
     ({"scores": 1}, {}, "the scores are of type object, not real numbers."),
-    (
-        weights(_0_2=0, _1_2=0, _3_2=0),
-        {},
-        "no single-root tree is possible: word 2 has no head with a finite score. Allow",
-    ),
-    (only(3, (0, 2)), SEVERAL, "no tree is possible: words 1 and 3 have no head with a finite score."),
+    (HEADLESS, {}, "no single-root tree is possible: word 2 has no head with a finite score. Allow at least"),
+    (only(3, (0, 2)), SEVERAL, f"{NONE} words 1 and 3 have no head with a finite score."),
     (NO_ROOT, {}, "no single-root tree is possible: no word may attach to ROOT. Allow at least one arc from ROOT."),
-    (NO_ROOT, SEVERAL, "no tree is possible: no word may attach to ROOT."),
-    (
-        weights(_1_2=0, _3_2=0, _1_3=0, _2_3=0),
-        {},
-        "no single-root tree is possible: words 2 and 3 can attach to ROOT only. Allow another head for all but one of "
-        "them, or allow several roots (`single_root=False`).",
-    ),
+    (NO_ROOT, SEVERAL, f"{NONE} no word may attach to ROOT."),
+    (TWO_ROOTS, {}, "words 2 and 3 can attach to ROOT only. Allow another head for all but one of them, or allow"),
     (
         APART,
         {},
-        "no single-root tree is possible: words 3 and 4 cannot be reached from the possible root 1. Allow more "
-        "arcs, or allow several roots (`single_root=False`).",
+        "words 3 and 4 cannot be reached from the possible root 1. Allow more arcs, or allow several roots (`s",
     ),
-    (APART, SEVERAL, "no tree is possible: words 3 and 4 cannot be reached from ROOT. Allow more arcs."),
+    (APART, SEVERAL, f"{NONE} words 3 and 4 cannot be reached from ROOT. Allow more arcs."),
 ]
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize(("scores", "options", "line"), REFUSED, ids=[line[:45] for *_, line in REFUSED])
-def test_what_is_refused(scores, options, line):
+@pytest.mark.parametrize(("scores", "options", "part"), REFUSED, ids=[part[:45] for *_, part in REFUSED])
+def test_what_is_refused(scores, options, part):
     with pytest.raises(DeptreeError) as caught:
         ArcFactored(scores, **{"scale": "weight", "id": "s"} | options)
-    assert str(caught.value).startswith(f"s: {line}")
+    assert str(caught.value).startswith("s: ")
+    assert part in str(caught.value)
     assert caught.value.sent_id == "s"
 
 
