@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deptree_cli.core.conditionals import draw_labelled
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.samplers import SAMPLERS, names
@@ -112,6 +113,10 @@ def test_a_seed_is_the_sentences_own_stream(trees, size, graphs):
     distinct = distribution.sample_without_replacement(size, 7, "trie").heads
     again = ALGORITHMS.get("trie").draw(distribution, size, sentence_stream(7, "s-1")).heads
     assert np.array_equal(distinct, again)
+    labelled = distribution.labelled(("root", "a"), np.zeros((6, 6, 2)))
+    distinct = labelled.sample_without_replacement(size, 7, labelled=True).heads
+    again = draw_labelled(ALGORITHMS.get("auto"), labelled, size, sentence_stream(7, "s-1")).heads
+    assert np.array_equal(distinct, again)
     rng, named = sentence_stream(7, "s-1"), names(trees)[1]
     first, second = distribution.sample(30, rng, named), distribution.sample(30, rng, named)
     assert np.array_equal(first, distribution.sample(30, 7, named))
@@ -161,7 +166,6 @@ def test_given_some_heads_of_a_tree(trees, graphs, seed, known):
     [
         ([99, None, None], "the head of word 1 is 99, not 0 to 3. Give 0 for ROOT, the number of a word, or None."),
         ([None, -1, None], "the head of word 2 is -1, not 0 to 3."),
-        ([None, None, 4], "the head of word 3 is 4, not 0 to 3."),
         ([0.0, None, None], "the head of word 1 is 0.0, not 0 to 3."),
         (["1", None, None], "the head of word 1 is '1', not 0 to 3."),
         ([np.nan, None, None], "the head of word 1 is nan, not 0 to 3."),
@@ -169,8 +173,6 @@ def test_given_some_heads_of_a_tree(trees, graphs, seed, known):
         ([[0], None, None], "the head of word 1 is [0], not 0 to 3."),
         ([1, 2], "2 heads given for a sentence of 3 words. Give one head per word, None where it is open."),
         ([], "0 heads given for a sentence of 3 words."),
-        ([0, 1, 2, 3], "4 heads given for a sentence of 3 words."),
-        ([1, None, None], "the head of word 1 is fixed to 1, an arc that the scores forbid."),
         ([3, None, None], "the head of word 1 is fixed to 3, an arc that the scores forbid."),
         ([0, 0, None], "no single-root tree is possible: words 1 and 2 can attach to ROOT only."),
         ([2, 1, None], "no single-root tree is possible: words 1 and 2 cannot be reached from the possible root 3."),
@@ -205,7 +207,6 @@ def test_tempered(trees, temperature, graphs):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda scores: TreeDistribution(scores), "<TreeDistribution '1': 2 words, 4 arcs, single-root trees>"),
         (
             lambda scores: TreeDistribution(scores, "weight", "multi-root", id="s 1"),
             "<TreeDistribution 's 1': 2 words, 4 arcs, spanning trees with several roots>",
@@ -223,14 +224,11 @@ def test_repr(make, text):
 def test_a_picture_is_drawn_by_whoever_offers_one(graphs, monkeypatch):
     """`core` imports nothing from the floor above it."""
     distribution = graphs.distribution(graphs.gaussian(3))
-    points = [
-        EntryPoint("png", "builtins:len", "deptree.pictures"),
-        EntryPoint("svg", "builtins:repr", "deptree.pictures"),
-    ]
-    for offered, drawn in ((points, repr(distribution)), ([], None)):
-        monkeypatch.setattr(
-            "importlib.metadata.entry_points", lambda o=offered, **wanted: EntryPoints(o).select(**wanted)
-        )
+    points = EntryPoints(
+        EntryPoint(*each, "deptree.pictures") for each in [("png", "builtins:len"), ("svg", "builtins:repr")]
+    )
+    for offered, drawn in ((points, repr(distribution)), (EntryPoints(), None)):
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda o=offered, **wanted: o.select(**wanted))
         assert distribution._repr_svg_() == drawn
 
 

@@ -171,13 +171,3 @@ def test_functionals_against_loops(name, trees, graphs):
     np.testing.assert_allclose(found.unbiased, exact, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(found.normalised, exact, rtol=1e-12, atol=1e-13)
     assert not np.any([found.unbiased_error, found.normalised_error])
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("functional", OF_TREES, ids=lambda functional: functional.name)
-def test_entries_are_complete(functional):
-    values = functional.of_sentence(np.array([[0], [0]], dtype=np.int32))
-    assert values.dtype == np.float64
-    assert len(values) == 2
-    assert functional.scalar == (values.ndim == 1)
-    assert functional.summary.endswith((".", ":"))

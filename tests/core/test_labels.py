@@ -20,6 +20,7 @@ from deptree_cli.second_order.distribution import SecondOrder
 
 NAMES = ("a", "root", "b")
 OTHER = "a:special"  # a label that the scores do not know
+_ = None  # what is open, as CoNLL-U writes it
 EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 
 
@@ -122,25 +123,13 @@ def test_one_condition_after_another():
 @pytest.mark.parametrize(
     ("heads", "labels", "message"),
     [
-        (None, ["a"], "1 label given for a sentence of 3 words. Give one label per word"),
-        (None, "abc", "3 labels given for a sentence of 3 words."),
-        (None, [None, 3, None], "the label of word 2 is 3. Give the name of a label, or None."),
-        (
-            [None, 3, None],
-            [None, "root", None],
-            "word 2 is given the label 'root', which it cannot have below its head 3.",
-        ),
-        (
-            [0, None, None],
-            ["a", None, None],
-            "word 1 is given the label 'a', which it cannot have below its head ROOT.",
-        ),
-        (
-            None,
-            [None, None, "b"],
-            "word 3 is given the label 'b', which it cannot have. Correct it, allow it, or put _",
-        ),
-        (None, ["root", "root", None], "no single-root tree is possible: words 1 and 2 can attach to ROOT only."),
+        (_, ["a"], "1 label given for a sentence of 3 words. Give one label per word"),
+        (_, "abc", "3 labels given for a sentence of 3 words."),
+        (_, [_, 3, _], "the label of word 2 is 3. Give the name of a label, or None."),
+        ([_, 3, _], [_, "root", _], "word 2 is given the label 'root', which it cannot have below its head 3."),
+        ([0, _, _], ["a", _, _], "word 1 is given the label 'a', which it cannot have below its head ROOT."),
+        (_, [_, _, "b"], "word 3 is given the label 'b', which it cannot have. Correct it, allow it, or put _"),
+        (_, ["root", "root", _], "no single-root tree is possible: words 1 and 2 can attach to ROOT only."),
     ],
     ids=str,
 )
@@ -243,22 +232,19 @@ DUMB = np.ones((3, 3, 3))
 DUMB[1, 2, [0, 2]] = -np.inf
 
 
+def plain(**how):
+    return TreeDistribution(np.ones((3, 3)), **how)
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("make", "part"),
     [
-        (lambda **x: TreeDistribution(np.ones((3, 3, 2)), labels=NAMES, **x), "scores of 2 labels, but 3 names"),
         (lambda **x: TreeDistribution(np.ones((3, 3)), labels=NAMES, **x), "shape (3, 3), not (n+1, n+1, labels)"),
         (lambda **x: TreeDistribution(DUMB * np.nan, labels=NAMES, **x), "ROOT -> 1, label 0 (nan) is NaN"),
         (lambda **x: TreeDistribution(np.ones((3, 3, 3)), labels=("_", "root", "<x>"), **x), "no single-root tree"),
-        (
-            lambda **x: TreeDistribution(np.ones((3, 3)), **x).labelled(NAMES, DUMB),
-            "labels: the arc 1 -> 2 has no label with a finite score",
-        ),
-        (
-            lambda **x: TreeDistribution(np.ones((3, 3)), **x).labelled(NAMES, np.ones((4, 4, 3))),
-            "labels: the scores of labels are of 3 words, those of arcs of 2",
-        ),
+        (lambda **x: plain(**x).labelled(NAMES, DUMB), "labels: the arc 1 -> 2 has no label with a finite score"),
+        (lambda **x: plain(**x).labelled(NAMES, np.ones((4, 4, 3))), "labels are of 3 words, those of arcs of 2"),
     ],
 )
 def test_scores_of_labels_that_are_refused(make, part):

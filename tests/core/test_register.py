@@ -10,7 +10,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.quantities import QUANTITIES
-from deptree_cli.core.register import Register, imported
+from deptree_cli.core.register import Register
 from deptree_cli.core.samplers import SAMPLERS, names
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES
 from deptree_cli.core.swor import ALGORITHMS
@@ -208,13 +208,6 @@ def test_nobody_waits_for_other_packages(monkeypatch):
         with pytest.raises(DeptreeError):
             fruits(group).get("fig")
         assert len(looked) == times
-
-
-def test_imported():
-    assert imported(fruits, "deptree_cli.core.samplers") is fruits
-    assert imported(".walks:draw_auto", "deptree_cli.core").__module__ == "deptree_cli.core.walks"
-    conditionals = "deptree_cli.core.conditionals"
-    assert imported(f"{conditionals}:draw_labelled", "elsewhere").__module__ == conditionals
 
 
 def test_the_registers_of_this_floor():

@@ -22,7 +22,6 @@ from deptree_cli.io.parsers import (
     paragraphs,
     read_sentences,
     score,
-    spaced,
     splitter,
     to_sentence,
 )
@@ -226,7 +225,3 @@ def test_a_block_of_tokens():
     assert [row[0] for row in rows] == ["1", "2-3", "2", "3", "4", "5"]
     assert [row[1] for row in rows] == ["Lo", "del", "de", "el", "mar", "."]
     assert [row[9] for row in rows] == ["SpaceAfter=No", "_", "_", "_", "SpaceAfter=No", "_"]
-
-
-def test_a_space_or_the_end_after_a_token():
-    assert [spaced("a b,c", end) for end in (1, 3, 4, 5)] == [True, False, False, True]
