@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from scipy.special import gammaln
 
 from benchmarks.audits.control import SwappedPairs
@@ -106,26 +105,6 @@ def test_the_whole_family_is_a_valid_test(kind, graph, size, graphs, monkeypatch
     if kind is Summed:
         of_mean = lambda drawn: p_values(drawn, lambda counts: tests._log_prob_p(counts, size))  # noqa: E731
         assert worst_excess(of_mean, np.exp(oracle.log_probs), size) < 1 + 1e-9
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("size", [100, 1000])
-@pytest.mark.parametrize("expected", [1, 2, 5, 10, 20, 50])
-def test_two_trees_at_every_level(expected, size):
-    """Chi-square exceeds 1e-5 24 times here; the audit's rejections are at most as probable as the level says."""
-    prob = expected / size
-    tests = Enumerated(TreeDistribution([[0, np.log(prob), np.log1p(-prob)], [0, 0, 0], [0, 0, 0]]))
-    first = int(np.argmin(np.abs(tests.probs - prob)))
-    counts = np.arange(0, min(size, 4 * expected + 60) + 1)
-    p_values = []
-    for count in counts.tolist():
-        drawn = np.zeros(2, dtype=np.int64)
-        drawn[[first, 1 - first]] = count, size - count
-        p_values.append(combine(tests.findings(drawn, size)).p_value)
-    probs = stats.binom.pmf(counts, size, prob)
-    beyond = stats.binom.sf(counts[-1], size, prob)
-    for level in 10.0 ** -np.arange(2, 10):
-        assert probs[np.array(p_values) < level].sum() + beyond <= level
 
 
 # The events of a sentence: probabilities and counts beside enumeration.
