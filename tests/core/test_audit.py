@@ -136,6 +136,16 @@ def test_events_count_what_they_say(graph, trees, graphs):
     assert all(0 < sum(one) < possible.sum() for one in canonical)
 
 
+def test_the_same_set_is_tested_once(graphs):
+    """Figure 1's six arcs and its pairs of arcs are its three trees or all but one of them; two trees are one test."""
+    for distribution, tested in (
+        (graphs.distribution(graphs.figure1()), [3, 0, 0, 0]),
+        (TreeDistribution(np.zeros((3, 3))), [1, 0, 0, 0]),
+        (TreeDistribution([[0, 0], [0, 0]]), []),
+    ):
+        assert [int(events.tested.sum()) for events in Enumerated(distribution)._events] == tested
+
+
 def test_offsets_cost_no_digits(graphs):
     """Columns may be shifted: log-scores near 2^40 have the probabilities of those near 0."""
     scores = np.round(graphs.gaussian(4) * 1024) / 1024

@@ -139,6 +139,11 @@ def of_the_product(sentences, weights):
     return float(np.mean(found))
 
 
+def test_a_fit_to_the_best_trees_of_a_member_ends_at_the_bound():
+    sentences = [(ours, ours[0].space.maximum_tree(ours[0].log_scores)[0]) for ours, _ in with_gold(4, 10)]
+    assert fit_product(sentences).weights[0] == BOUNDS[1]
+
+
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("words", [N + 1, 3])
 def test_a_fit_is_the_best_product_of_those_that_are_written(words):
