@@ -29,6 +29,7 @@ def test_agreement_is_that_of_two_random_trees():
         same = HEADS[0][i] == HEADS[1][j]
         plain += weight * same.sum()
         labelled += weight * (same & (np.array(LABELS[0][i]) == np.array(LABELS[1][j]))).sum()
+    assert list(named[0]) == sorted(named[0])  # sums do not depend on the order of trees
     assert agreement(*heads) == pytest.approx(plain, rel=1e-12)
     assert agreement(*named) == pytest.approx(labelled, rel=1e-12)
 

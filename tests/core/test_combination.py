@@ -20,7 +20,8 @@ from deptree_cli.core.combination import (
 )
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import SPACES
+from deptree_cli.core.partition import partition
+from deptree_cli.core.spaces import PROJECTIVE, SPACES
 from tests.oracle import Oracle
 
 N, WORDS = 4, np.arange(1, 5)
@@ -210,6 +211,17 @@ def test_jensen_shannon(trees, scale, graphs):
     found, error = jensen_shannon(first, second, 4000, np.random.default_rng(3))
     assert error < 0.01
     assert abs(found - exact) < 5 * error
+
+
+def test_jensen_shannon_of_some_trees_and_of_all(graphs):
+    """q is p without crossing arcs, a share s of p: then JS is known."""
+    every = graphs.distribution(graphs.gaussian(5))
+    share = partition(every).projective_mass
+    assert 0.1 < share < 0.9
+    exact = share * np.log(2 * share / (1 + share)) + (1 - share) * np.log(2) + np.log(2 / (1 + share))
+    found, error = jensen_shannon(every, every.over(PROJECTIVE), 4000, np.random.default_rng(3))
+    assert error < 0.01
+    assert abs(found - 0.5 * exact) < 5 * error
 
 
 def test_jensen_shannon_of_the_same_and_of_what_has_nothing_in_common(graphs):
