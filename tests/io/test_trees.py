@@ -48,8 +48,8 @@ def test_a_tree_in_conllu(name, names, scratch):
 
 
 def test_json_lines(scratch):
-    """What others say of their trees is no error."""
-    rows = line("a/b", [2, 0]) + "\n" + line(7, [0], count=3) + line("a", [0], log_prob=3.5, tau="x")
+    """Behind the mark that some programs begin a file with; what others say of their trees is no error."""
+    rows = "\ufeff" + line("a/b", [2, 0]) + "\n" + line(7, [0], count=3) + line("a", [0], log_prob=3.5, tau="x")
     first, second, third = read_trees(scratch("a.txt", rows.encode()))
     assert first == GivenTree("a/b", (2, 0), 1, "a.txt:1")
     assert second == GivenTree("7", (0,), 3, "a.txt:3")
