@@ -1,0 +1,359 @@
+"""Scores meet sentences and lengths: by key, by order, never out of step; one bad sentence does not end the reading."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.commands import expect
+from deptree_cli.commands.estimate import read_draws
+from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.files import streams
+from deptree_cli.io.scores import arrays
+from deptree_cli.io.scores.arrays import RawScores, read_lengths, with_lengths
+from deptree_cli.io.scores.files import ScoreFiles, ScoreSource, check_not_padding
+from deptree_cli.io.scores.layout import Layout, from_head_dep, layout
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.trees import read_trees
+from tests.arrays import header, npy, npz
+from tests.tree_files import word
+
+
+def conllu(**lengths: int) -> bytes:
+    """Sentences by name (a name that begins with _ is left out) and length."""
+    sentences = []
+    for name, n in lengths.items():
+        rows = "".join(word(number, "f", "_", "_") for number in range(1, n + 1))
+        sentences.append(("" if name.startswith("_") else f"# sent_id = {name}\n") + rows)
+    return "".join(f"{each}\n" for each in sentences).encode()
+
+
+def rectangles(**lengths: int) -> bytes:
+    return npz(**{name: np.full((n, n + 1), float(n)) for name, n in lengths.items()})
+
+
+def jsonl(*rows: tuple[str | None, int]) -> bytes:
+    lines = [json.dumps({"sent_id": name, "scores": np.ones((n, n + 1)).tolist()}) for name, n in rows]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def read_files(*paths: str | None, how: str = "") -> Iterator[Sentence | DeptreeError]:
+    """Of scores and, as far as given, sentences and lengths."""
+    return ScoreFiles(ScoreSource(paths[0]), *paths[1:]).read(layout(how))
+
+
+@pytest.fixture
+def pair(scratch):
+    """What is read from files: (sent_id, number, words in the scores, words in the block), and errors as lines."""
+
+    def told(record: Sentence | DeptreeError) -> object:
+        if isinstance(record, DeptreeError):
+            return str(record)
+        return record.sent_id, record.number, min(record.scores.shape), record.block.n if record.block else None
+
+    def read(
+        scores: bytes, sentences: bytes | None = None, lengths: bytes | None = None, how: str = ""
+    ) -> list[object]:
+        beside = {"s.conllu": sentences, "lengths": lengths}
+        paths = [scratch(name, data) if data is not None else None for name, data in beside.items()]
+        return [told(record) for record in read_files(scratch("scores", scores), *paths, how=how)]
+
+    return read
+
+
+BATCH = npy(np.arange(32.0).reshape(2, 4, 4))
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ([rectangles(b=2, a=1)], [("b", 1, 2, None), ("a", 2, 1, None)]),
+        ([npy(np.ones((2, 3)))], [("1", 1, 2, None)]),
+        ([jsonl(("x", 2), (None, 1))], [("x", 1, 2, None), ("2", 2, 1, None)]),
+        ([BATCH], [("1", 1, 4, None), ("2", 2, 4, None)]),
+        ([BATCH, conllu(a=1, b=3)], [("a", 1, 2, 1), ("b", 2, 4, 3)]),  # which give the lengths
+        ([BATCH, None, b"1\n2\n"], [("1", 1, 2, None), ("2", 2, 3, None)]),
+    ],
+    ids=["npz", "npy", "jsonl", "batch", "batch with sentences", "batch with lengths"],
+)
+@pytest.mark.quick
+def test_names_and_lengths(files: list, expected: list, pair) -> None:
+    assert pair(*files) == expected
+
+
+def test_a_batch_and_sentences_of_other_lengths(pair, says) -> None:
+    first, second = pair(BATCH, conllu(a=1, b=3), how="last")
+    assert first.startswith("scores, matrix 1 (a): with ROOT last")
+    assert second == ("b", 2, 4, 3)
+    with says("the scores have 3 words, the CoNLL-U sentence has 4"):
+        pair(BATCH, conllu(a=4, b=3))
+    with says("the scores have 3 words, the CoNLL-U sentence has 2"):
+        pair(npy(np.ones((2, 4, 4))), conllu(a=1, b=2), b"1\n3\n")
+
+
+def test_a_length_that_does_not_fit_stops_and_those_before_are_cut(scratch) -> None:
+    """In a file of their own, or in the archive of the batch: whatever follows may be out of step."""
+    batch = np.arange(75.0).reshape(3, 5, 5)
+    apart = scratch("a.npy", npy(batch)), None, scratch("l", b"2\n9\n4\n")
+    within = scratch("a.npz", npz(scores=batch, lengths=np.array([2, 9, 4])))
+    for paths in (apart, (within,)):
+        records = read_files(*paths)
+        first = next(records)
+        np.testing.assert_array_equal(first.scores, batch[0, :3, :3])
+        assert not first.padded
+        with pytest.raises(OutOfStep) as caught:
+            next(records)
+        assert str(caught.value).startswith(paths[0])
+        assert ", matrix 2 (2): the length is 9, but the padded matrix has shape (5, 5)" in str(caught.value)
+
+
+def test_bad_sentences_are_handed_on(pair) -> None:
+    sentences = b"# sent_id = a\n\n" + conllu(b=1) + b"1\tf\n\n" + conllu(d=1)
+    first, second, third, fourth = pair(rectangles(s0=1, s1=1, s2=1, s3=1), sentences)
+    assert first.startswith("s.conllu:1 (a): comments without a sentence")
+    assert (second, fourth) == (("b", 2, 1, 1), ("d", 4, 1, 1))
+    assert third.startswith("s.conllu:6: 2 columns")
+    first, second = pair(rectangles(b=1, d=1), conllu(b=1) + b"1\tf\n\n")
+    assert (first, second[:10]) == (("b", 1, 1, 1), "s.conllu:4")
+
+
+def test_bad_scores_are_handed_on(pair) -> None:
+    first, second, third = pair(jsonl((None, 1)) + b'{"scores": 3}\n' + jsonl((None, 1)), conllu(a=1, b=1, c=1))
+    assert (first, third) == (("a", 1, 1, 1), ("c", 3, 1, 1))
+    assert second.startswith("scores:2 (b): the field scores is not")
+    for sentences in (None, conllu(a=1, b=1, c=1)):
+        labelled, shape, good = pair(npz(a=np.ones((2, 2, 9)), b=np.ones((3, 9)), c=np.ones((1, 2))), sentences)
+        assert labelled.startswith("scores[a] (a): the scores have shape (2, 2, 9): is one of the axes labels")
+        assert shape.startswith("scores[b] (b): the scores have shape (3, 9)")
+        assert good[0] == "c"
+
+
+def test_files_that_cannot_be_read(pair, scratch, says) -> None:
+    for paths in (("-", "-"), ("-", None, "-")):
+        with says("standard input (-) can be read only once"):
+            next(read_files(*paths))
+    with says("s.conllu: the file is empty"):
+        pair(rectangles(x=1), b"")
+    with says("s.conll: no such file", "Did you mean s.conllu?"):
+        list(read_files(scratch("a.npz", rectangles(x=1)), "s.conll"))
+
+
+def test_real_scores_pair_with_their_sentences(shared: Path) -> None:
+    records = list(read_files(*map(str, (shared / "real_ru/scores.npz", shared / "real_ru/sentences.conllu"))))
+    assert len(records) == 579
+    assert all(isinstance(record, Sentence) for record in records)
+
+
+TEXTS = [b"2\n4\n", b" 2\r\n4", b"\xef\xbb\xbf2\r\n4\r\n", b"2\r4\r", b"2\n4\n\n \n"]
+
+
+@pytest.mark.parametrize("data", [*TEXTS, npy(np.array([2, 4], np.uint8))])
+@pytest.mark.quick
+def test_lengths_as_text_and_npy(data: bytes, scratch) -> None:
+    assert read_lengths(scratch("lengths", data)).tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [
+        (b"2\nfour\n", ["lengths:2", "'four' is not a number of words"]),
+        (b"2\n\n4\n", ["lengths:2", "'' is not"]),
+        (b"2\r\n3\r\n\r\n\r\n4\r\n", ["lengths:3", "'' is not"]),
+        (b"2\n-4\n", ["lengths:2", "'-4'"]),
+        (b"2\n" + b"9" * 5000, ["lengths:2"]),
+        (b"\xff\xfe", ["lengths:1"]),
+        (npy(np.array([2.0])), ["row of integers", "float64"]),
+        (npy(np.array([[2]])), ["row of integers", "(1, 1)"]),
+        (gzip.compress(b"1\n" + b"9" * 10_000, mtime=0), ["lengths:2: the line has more than 6,000 bytes"]),
+        (b"1\n" * 4, ["lengths: there are more than 3 numbers"]),
+    ],
+    ids=lambda value: str(value[:20]),
+)
+@pytest.mark.quick
+def test_what_is_not_a_length(data: bytes, parts: list[str], scratch, says, monkeypatch) -> None:
+    monkeypatch.setattr(arrays, "MOST_LISTED", 3)
+    monkeypatch.setattr(streams, "LONGEST_LINE", 6000)
+    assert read_lengths(scratch("lengths", b"1\n" * 3)).tolist() == [1, 1, 1]
+    with says(*parts):
+        read_lengths(scratch("lengths", data))
+
+
+RAWS = [RawScores(None, np.ones((5, 5)), f"a, matrix {number}", True, ("x",)) for number in (1, 2)]
+
+
+def test_each_matrix_gets_its_length_and_stays_whole() -> None:
+    bad = DeptreeError("bad")
+    first, second, third = with_lengths([RAWS[0], bad, RAWS[1]], np.array([9, 3, 4]), "a")
+    assert second is bad
+    assert [(raw.length, raw.padded) for raw in (first, third)] == [(9, False), (4, False)]
+    assert third.scores is RAWS[1].scores
+    assert (third.key, third.place, third.forms) == (None, "a, matrix 2", ("x",))
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "parts"),
+    [
+        *(
+            (RAWS, words, [f"number of lengths is {len(words)}, that of matrices is 2"])
+            for words in ([9, 3, 4], [9], [])
+        ),
+        ({"x": RawScores("x", np.ones((2, 2)), "a[x]")}, [1], ["needs a padded .npy", "every key has its own shape"]),
+        ([replace(raw, length=3) for raw in RAWS], [1, 2], ["needs a padded .npy", "this file holds the lengths"]),
+    ],
+)
+@pytest.mark.quick
+def test_lengths_are_for_the_matrices_of_a_batch(source, words: list[int], parts: list[str], says) -> None:
+    with says("a: ", *parts):
+        list(with_lengths(source, np.array(words, dtype=np.int64), "a"))
+
+
+LOG = Layout("head-dep", "first", "log")
+LAYOUTS = [
+    Layout(*case, rectangle=rectangle)
+    for *case, rectangle in product(("head-dep", "dep-head"), ("first", "diagonal"), ("log",), (False, True))
+]
+
+
+def scored(n: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n + 1, n + 1))
+
+
+@pytest.mark.parametrize(("by", "has_length"), [(1, False), (3, False), (1, True)])
+@pytest.mark.parametrize("value", [0.0, -1e4, -1e9, 7.5, -1e32, -np.inf])
+@pytest.mark.parametrize("how", LAYOUTS, ids=lambda each: f"{each.orient} {each.root} {each.rectangle}")
+def test_padding_of_one_number(how: Layout, value: float, by: int, has_length: bool) -> None:
+    """Without lengths, or with lengths that count ROOT; a last word without any head is an error of its own."""
+    scores = from_head_dep(scored(4), how, how.shape(4))
+    padded = np.full([size + by for size in scores.shape], value)
+    padded[tuple(map(slice, scores.shape))] = scores
+    if has_length or value > -1e15:
+        with pytest.raises(DeptreeError, match="Do the lengths count ROOT" if has_length else "--lengths FILE"):
+            check_not_padding(padded, how, has_length)
+    else:
+        check_not_padding(padded, how)
+
+
+@pytest.mark.parametrize("mask", [-1e15, -1e32, float(np.finfo(np.float32).min), -np.inf])
+def test_a_head_that_is_masked_and_a_dependent_that_is_alike(mask: float) -> None:
+    """What a softmax over heads leaves of padding."""
+    matrix = np.full((7, 7), -np.log(4))
+    matrix[:4, :4] = scored(3)
+    matrix[4:, :] = mask
+    with pytest.raises(DeptreeError, match="padding"):
+        check_not_padding(matrix, LOG)
+
+
+@pytest.mark.parametrize("scale", ["weight", "log"])
+@pytest.mark.parametrize("n", [1, 2, 3, 12])
+def test_words_are_no_padding(n: int, scale: str) -> None:
+    """Scores as parsers give them, also where the last word governs nothing, or may have one head only."""
+    how = replace(LOG, scale=scale)
+    for seed in range(20):
+        matrix = np.exp(scored(n, seed)) if scale == "weight" else scored(n, seed)
+        check_not_padding(matrix, how)
+        matrix[n, :] = how.forbidden
+        check_not_padding(matrix, how)
+        matrix[1:, n] = how.forbidden
+        check_not_padding(matrix, how)
+
+
+def test_a_matrix_of_one_number_or_of_zeros_and_ones_may_be_meant() -> None:
+    for value in (0.0, 1.0, -3.0):
+        check_not_padding(np.full((5, 5), value), LOG)
+    matrix = np.ones((4, 4))
+    matrix[3, :] = 0
+    check_not_padding(matrix, replace(LOG, scale="weight"))
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_padding_with_an_axis_of_labels(axis: int) -> None:
+    how = replace(LOG, labels="first" if axis == 0 else "last")
+    matrix = np.random.default_rng(0).normal(size=(5, 5, 3))
+    check_not_padding(np.moveaxis(matrix, -1, axis), how)
+    matrix[4], matrix[:, 4] = -2.0, -2.0
+    with pytest.raises(DeptreeError, match="padding"):
+        check_not_padding(np.moveaxis(matrix, -1, axis), how)
+
+
+def line(**said: object) -> bytes:
+    return json.dumps({"sent_id": "s", "heads": [0], **said}).encode()
+
+
+@pytest.mark.parametrize(
+    ("read", "said", "parts"),
+    [
+        *((read_trees, {"heads": [head]}, ["the head of word 1 is "]) for head in (10**4000, {"a": "x" * 10_000})),
+        *((read_trees, {"count": count}, ["s:1 (s): the count is 1000", "0" * 12]) for count in (10**13, 10**400)),
+        *((read_draws, {"log_prob": -1.0, "tau": tau}, ["s:1 (s): tau is not a time"]) for tau in (1e-320, 1e-200)),
+        (read_draws, {"log_prob": -1e300, "exhausted": True}, ["s:1 (s): ", "their probability is 0 in all"]),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+@pytest.mark.quick
+def test_numbers_of_trees_that_fuzzing_got_through_with(read, said: dict, parts: list[str], scratch, says) -> None:
+    (error,) = read(scratch("s", line(**said)))
+    assert len(str(error)) < 600 if "count" in said else 200
+    with says(*parts, *["deptree swor"] * (read is read_draws)):
+        raise error
+
+
+@pytest.fixture
+def features_in(scratch):
+    """Features from these bytes; every file is opened anew."""
+
+    def features(data: bytes) -> np.ndarray:
+        expect._archive.cache_clear()
+        record = Sentence("x", 1, 2, "scores.npz[x]", None, np.zeros((2, 3)), "x")
+        return expect.features_of(scratch("f.npz", data), record, Layout())
+
+    yield features
+    expect._archive.cache_clear()
+
+
+def test_damaged_features(features_in, says) -> None:
+    """Every byte in turn: of zlib, zipfile and NumPy no error comes through."""
+    sound, errors = npz(x=np.random.default_rng(7).normal(size=(2, 3, 4))), set()
+    for place in range(len(sound)):
+        data = bytearray(sound)
+        data[place] ^= 0xFF
+        try:
+            features_in(bytes(data))
+        except DeptreeError as error:
+            errors.add(error.problem)
+    assert len(errors) > 9
+    with says("a feature is not a finite number up to 1e+100"):  # which are too large to be squared
+        features_in(npz(x=np.full((2, 3, 1), 1e200)))
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"1\n-2e1 3\n\n", [1, -20, 3]),
+        (header("(2,)") + bytes(8), [0, 0]),
+        (b"", "the file is empty"),
+        (header("(3,)"), "cut short"),
+        (header("(3,)")[:20], "header is damaged"),
+        (b"1\nx\n", "t:2: 'x' is not a number"),
+        (b"1\n\xff\n", "is not a number"),
+        (b"1e200\n", "a list of finite numbers"),
+        (header("(1, 1)") + bytes(4), "a list of finite numbers"),
+        (gzip.compress(b"1\n" * 5000, mtime=0), "t: there are more than 3 numbers"),
+    ],
+    ids=lambda value: str(value[:20]),
+)
+@pytest.mark.quick
+def test_targets(data: bytes, found: object, scratch, says, monkeypatch) -> None:
+    monkeypatch.setattr(arrays, "MOST_LISTED", 3)
+    path = scratch("t", data)
+    if isinstance(found, list):
+        assert expect.vector(path).tolist() == found
+    else:
+        with says("t", found):
+            expect.vector(path)
