@@ -1,0 +1,280 @@
+"""`read` gives a Python user what the commands read, and the same from every container and layout that people dump."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deptree_cli
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.reading import read
+from deptree_cli.io.scores.records import ScoredSentence
+from tests.sample import DATA
+
+NPZ = (str(DATA / "scores.npz"), {"preset": "natasha"})
+GOLD = str(DATA / "gold.conllu")
+LABELS = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}
+
+# A file and options of `read`.
+GIVEN = {
+    "npz": NPZ,
+    "jsonl": (str(DATA / "scores.jsonl"), {"preset": "natasha"}),
+    "npy": (str(DATA / "scores.npy"), {"preset": "supar", "lengths": str(DATA / "lengths.txt")}),
+    "batch": (str(DATA / "scores.npy"), {"preset": "supar", "conllu": GOLD}),
+    "stream": (str(DATA / "scores_stream.npy"), {"preset": "supar"}),
+    "one": (str(DATA / "one.npy"), {"preset": "head-dep"}),
+    "figure1": (str(DATA / "figure1.npy"), {}),
+    "saturated": (str(DATA / "saturated.npy"), {}),
+    "several roots": (NPZ[0], {"preset": "natasha", "single_root": False}),
+    "temperature": (NPZ[0], {"preset": "natasha", "temperature": 2.5}),
+    "heads": (NPZ[0], {"preset": "natasha", "conllu": GOLD, "fix_heads": True, "temperature": 3.0}),
+    "answers": (NPZ[0], {"preset": "natasha,dep-head,last,log"}),
+    "another preset": (NPZ[0], {"preset": "supar,log"}),
+    "labels": (NPZ[0], NPZ[1] | LABELS),
+}
+
+# How an option of `read` is called on the command line, where that is not its own name.
+FLAGS = {"preset": "--from", "single_root": "--multi-root"}
+
+
+def options_of(options: dict[str, Any]) -> list[str]:
+    words = []
+    for name, value in options.items():
+        flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+        words += [flag] if isinstance(value, bool) else [flag, str(value)]
+    return words
+
+
+def agree_with_commands(done, path: str, options: dict[str, Any]) -> None:
+    """The same trees under the same seed, with the same probabilities, to the last bit."""
+    best = done("decode --format=jsonl -q", path, *options_of(options)).rows
+    drawn = done("sample -k 2 --seed 7 --format=jsonl -q", path, *options_of(options)).rows
+    sentences = list(read(path, **options))
+    assert len(drawn) == 2 * len(best) == 2 * len(sentences)
+    for number, (sentence, row) in enumerate(zip(sentences, best, strict=True)):
+        found, samples = sentence.distribution, drawn[2 * number : 2 * number + 2]
+        assert (sentence.id, found.id) == (row["sent_id"], row["sent_id"])
+        assert found.single_root == options.get("single_root", True)
+        assert (found.argmax().tolist(), found.entropy()) == (row["heads"], row["entropy"])
+        trees = [sample["heads"] for sample in samples]
+        assert found.sample(2, 7).tolist() == trees
+        assert found.log_probs(trees).tolist() == [sample["log_prob"] for sample in samples]
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_files_are_read_as_the_commands_read_them(done, name) -> None:
+    agree_with_commands(done, *GIVEN[name])
+
+
+def test_labels_together_with_arcs_are_those_with_scores_of_their_own(done) -> None:
+    given, joint = GIVEN["labels"][1], {"preset": "allennlp", "labels": "names.json"}
+    done("convert --to allennlp --to-labels names.json -o joint.npz -q", NPZ[0], *options_of(given))
+    agree_with_commands(done, "joint.npz", joint)
+    for ours, theirs in zip(read(NPZ[0], **given), read("joint.npz", **joint), strict=True):
+        assert ours.distribution.labels.names == theirs.distribution.labels.names
+        marginals = [each.labels.marginals(each.marginals()) for each in (ours.distribution, theirs.distribution)]
+        np.testing.assert_allclose(*marginals, atol=1e-9)
+
+
+def test_a_file_that_says_its_layout_needs_no_preset(done) -> None:
+    done("convert $SCORES --to torch-struct -o own.npz -q")
+    for ours, theirs in zip(read("own.npz"), read(NPZ[0], preset="natasha"), strict=True):
+        np.testing.assert_array_equal(ours.distribution.log_scores, theirs.distribution.log_scores)
+        assert ours.interpretation.layout.name == "torch-struct"
+    with pytest.raises(DeptreeError, match="the file says log, but weight was asked for"):
+        next(read("own.npz", preset="weight"))
+
+
+def test_what_cannot_be_used_is_handed_over_and_left_out_or_raised(scratch) -> None:
+    """A line that is not JSON, scores of no sentence, scores without a tree: each with its place and name."""
+    first, second, third, *_ = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    ragged = json.dumps({"sent_id": "ragged", "scores": [[0, 1], [0]]})
+    nan = json.dumps({"sent_id": "nan", "scores": [[float("nan")] * 3] * 2})
+    mixed = scratch("mixed.jsonl", "\n".join([first, "oops", second, ragged, nan, third, ""]).encode())
+    errors: list[DeptreeError] = []
+    found = read(mixed, preset="natasha", on_error=errors.append)
+    assert [sentence.id for sentence in found] == ["en-1", "en-2", "en-3"]
+    not_json, not_a_matrix, not_a_number = map(str, errors)
+    assert not_json.startswith("mixed.jsonl:2 (2): not JSON")
+    assert not_a_matrix.startswith("mixed.jsonl:4 (ragged): the rows of the field scores differ in length")
+    assert not_a_number.startswith("mixed.jsonl:5 (nan): the score of ROOT -> 1 (nan) is NaN")
+    sentences = read(mixed, preset="natasha")
+    assert next(sentences).id == "en-1"
+    with pytest.raises(DeptreeError, match=r"mixed\.jsonl:2 \(2\): not JSON"):
+        next(sentences)
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"preset": "natahsa"}, "Did you mean natasha?"),
+        ({"preset": "log,up"}, "'log,up' is not a layout"),
+        ({"conllu": "nowhere.conllu"}, "nowhere.conllu: no such file"),
+        ({"labels": LABELS["labels"]}, "no axis of labels"),
+        ({"label_scores": LABELS["label_scores"]}, "needs the names of the labels"),
+        ({"fix_heads": True}, "needs the sentences"),
+        ({"temperature": 0}, "the temperature is 0"),
+        ({"lengths": str(DATA / "lengths.txt")}, "--lengths needs a padded .npy"),
+    ],
+    ids=str,
+)
+@pytest.mark.quick
+def test_requests_that_make_no_sense(options, part, says) -> None:
+    with says(part):
+        list(read(NPZ[0], **NPZ[1] | options))
+
+
+def test_it_is_offered_at_the_top() -> None:
+    assert (deptree_cli.read, deptree_cli.ScoredSentence) == (read, ScoredSentence)
+
+
+@pytest.fixture(scope="module", params=["sample_data", "shared"])
+def folder(request, tmp_path_factory) -> Path:
+    """The same sentences in many containers and layouts: made of the sample data, or files of others."""
+    folder = tmp_path_factory.mktemp("formats")
+    if request.param == "shared":
+        for path in (request.getfixturevalue("shared") / "formats").resolve().iterdir():
+            (folder / path.name).symlink_to(path)
+    else:
+        make_formats(folder)
+    with np.load(folder / "keys_dep_x_head_rect.npz") as archive:
+        (folder / "lengths.txt").write_text("".join(f"{len(each)}\n" for each in archive.values()))
+    return folder
+
+
+def make_formats(folder: Path) -> None:
+    """Logits, row = dependent, column = head, node 0 = ROOT, and probabilities of heads, in every container."""
+    with np.load(DATA / "scores.npz") as archive, (DATA / "scores_stream.npy").open("rb") as stream:
+        squares = {name: np.load(stream) for name in archive}
+    shutil.copy(DATA / "scores.npz", folder / "keys_dep_x_head_rect.npz")
+    shutil.copy(DATA / "scores_stream.npy", folder / "stream.npys")
+    shutil.copy(DATA / "scores.npy", folder / "padded_batch.npy")
+    for name in ("sentences.conllu", "labels.json"):
+        shutil.copy(DATA / name, folder)
+    lengths = np.loadtxt(DATA / "lengths.txt", dtype=np.int64)
+    np.savez(folder / "padded_batch_lengths.npz", scores=np.load(DATA / "scores.npy"), lengths=lengths)
+    np.savez(folder / "arr_i_square.npz", *squares.values())
+    diagonal, probs = [square[1:, 1:].copy() for square in squares.values()], []
+    for number, (words, square) in enumerate(zip(diagonal, squares.values(), strict=True)):
+        np.save(folder / f"one_{number}_depmajor_square.npy", square)
+        np.fill_diagonal(words, square[1:, 0])
+        probs.append(head_probabilities(square))
+    np.savez(folder / "spacy_diagonal_root.npz", *diagonal)
+    library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    library.save_file({name: square[1:].copy() for name, square in squares.items()}, folder / "scores.safetensors")
+    rows = [[[float(np.log(p)) if p else None for p in row] for row in each[1:].tolist()] for each in probs]
+    lines = [json.dumps({"sent_id": name, "scores": each}) for name, each in zip(squares, rows, strict=True)]
+    (folder / "logprobs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    np.save(folder / "one_0_headmajor_weights.npy", probs[0].T)
+    with np.load(DATA / "label_scores.npz") as labels:
+        joint = [joint_probabilities(each, labels[name]) for name, each in zip(squares, probs, strict=True)]
+    np.savez(folder / "allennlp_energy_label_head_dep.npz", *joint)
+
+
+def head_probabilities(square: Float) -> Float:
+    """P(head) of every dependent, (n+1, n+1), row = dependent; those of ROOT and of a word under itself are 0."""
+    weights = np.exp(square.astype(float))
+    np.fill_diagonal(weights, 0)
+    weights[0] = 0
+    return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+
+
+def joint_probabilities(heads: Float, logits: Float) -> Float:
+    """P(head, label), (L, n+1, n+1), head by dependent: `root` under ROOT, and there only; never the first, <pad>."""
+    names = np.array(json.loads((DATA / "labels.json").read_text(encoding="utf-8")))
+    weights = np.exp(logits.astype(float))
+    weights[:, :, (names == "root") | (np.arange(len(names)) == 0)] = 0
+    weights[:, 0] = names == "root"
+    labels = weights / weights.sum(axis=2, keepdims=True)  # dependent, head, label
+    joint = np.zeros((len(names), *heads.shape))
+    joint[:, :, 1:] = (labels * heads[1:, :, None]).transpose(2, 1, 0)
+    return joint
+
+
+@pytest.fixture(scope="module")
+def known(folder) -> dict[str, TreeDistribution]:
+    """The distributions by the logits as NumPy reads them, in the order of the sentences."""
+    found = {}
+    with np.load(folder / "keys_dep_x_head_rect.npz") as archive:
+        for name, rectangle in archive.items():
+            square = np.zeros((len(rectangle) + 1, len(rectangle) + 1))
+            square[:, 1:] = rectangle.astype(float).T
+            found[name] = TreeDistribution(square, id=name)
+    return found
+
+
+def paired(
+    folder: Path, known: dict[str, TreeDistribution], name: str, preset: str, **beside: str
+) -> list[tuple[TreeDistribution, TreeDistribution]]:
+    """Distributions of a file and those known: by name where the file or what is beside it has names, else by order."""
+    given = {option: str(folder / file) for option, file in beside.items()}
+    found = {each.id: each.distribution for each in read(str(folder / name), preset=preset, **given)}
+    if set(found) == set(known):
+        return [(found[name], known[name]) for name in known]
+    numbers = range(len(known))
+    assert list(found) == [str(number + 1) for number in numbers] or set(found) == {f"arr_{each}" for each in numbers}
+    return list(zip(found.values(), known.values(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "preset", "beside"),
+    [
+        ("keys_dep_x_head_rect.npz", "natasha", {}),
+        ("keys_dep_x_head_rect.npz", "log", {}),  # a rectangle decides its own orientation
+        ("arr_i_square.npz", "supar", {}),
+        ("arr_i_square.npz", "dep-head,log", {}),
+        ("stream.npys", "stanza", {}),
+        ("padded_batch.npy", "hanlp", {"lengths": "lengths.txt"}),
+        ("padded_batch.npy", "hanlp", {"conllu": "sentences.conllu"}),
+        ("padded_batch_lengths.npz", "diaparser", {}),
+        ("scores.safetensors", "udpipe2", {}),
+        ("spacy_diagonal_root.npz", "spacy", {}),
+    ],
+)
+def test_logits_are_the_same_distributions_to_the_last_bit(folder, known, name, preset, beside) -> None:
+    for ours, theirs in paired(folder, known, name, preset, **beside):
+        possible = np.isfinite(ours.log_scores)
+        np.testing.assert_array_equal(possible, np.isfinite(theirs.log_scores))
+        np.testing.assert_array_equal(ours.log_scores[possible], theirs.log_scores[possible])
+        assert ours.log_partition == theirs.log_partition
+        np.testing.assert_array_equal(ours.marginals(), theirs.marginals())
+        samples = [each.sample(3, np.random.default_rng(7)) for each in (ours, theirs)]  # their names give no seeds
+        np.testing.assert_array_equal(*samples)
+
+
+def test_a_file_for_each_sentence(folder, known) -> None:
+    for number, theirs in enumerate(known.values()):
+        ((ours, _),) = paired(folder, {"1": theirs}, f"one_{number}_depmajor_square.npy", "supar")
+        np.testing.assert_array_equal(ours.log_scores[:, 1:], theirs.log_scores[:, 1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [
+        ("logprobs.jsonl", "natasha"),
+        ("one_0_headmajor_weights.npy", "treesample"),
+        ("allennlp_energy_label_head_dep.npz", "allennlp"),
+    ],
+)
+def test_probabilities_are_the_same_distributions(folder, known, name, preset) -> None:
+    """But for what is common to a word's heads, and for the digits that a float32 or six decimals lack.
+
+    Of labels that is what is left of an arc when they are summed up; those that no arc may have do not count.
+    """
+    beside = {"labels": "labels.json"} if preset == "allennlp" else {}
+    of_one = {"1": next(iter(known.values()))} if preset == "treesample" else known
+    for ours, theirs in paired(folder, of_one, name, preset, **beside):
+        if beside:
+            assert ours.labels.names == tuple(json.loads((folder / "labels.json").read_text(encoding="utf-8")))
+        np.testing.assert_allclose(ours.marginals(), theirs.marginals(), atol=1e-4)
+        assert ours.argmax().tolist() == theirs.argmax().tolist()
+        assert ours.entropy() == pytest.approx(theirs.entropy(), abs=1e-3)
+        trees = theirs.top_k(5)
+        np.testing.assert_allclose(ours.log_probs(trees), theirs.log_probs(trees), atol=1e-3)
