@@ -1,14 +1,15 @@
-"""What the tests of this room share: scratch files and the message of an error."""
+"""What the tests of this room share: scratch files, the message of an error, and pictures in a line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.pictures.arcs import OTHER, Arc, Picture
 
 
 @pytest.fixture
@@ -36,3 +37,19 @@ def says() -> Callable[..., object]:
         assert "\n" not in line
 
     return expect
+
+
+@pytest.fixture(scope="session")
+def picture() -> Callable[..., Picture]:
+    """A picture of forms and heads, all arcs certain but for `others`: (head, dependent, probability)."""
+
+    def draw(
+        forms: str, heads: Sequence[int], others: Sequence[tuple[int, int, float]] = (), labels: str = ""
+    ) -> Picture:
+        lost = {dependent: sum(p for _, other, p in others if other == dependent) for _, dependent, _ in others}
+        named = labels.split() or [""] * len(heads)
+        arcs = [Arc(head, word, 1 - lost.get(word, 0.0), named[word - 1]) for word, head in enumerate(heads, 1)]
+        arcs += [Arc(head, word, p, "", OTHER) for head, word, p in others]
+        return Picture("s-1", forms.split(), arcs, "most probable tree, probability 0.5")
+
+    return draw

@@ -1,0 +1,294 @@
+"""What is drawn of a sentence, where arcs stand, and the text, character by character, that a terminal shows."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deptree_cli.io.pictures.arcs import (
+    OTHER,
+    TREE,
+    Arc,
+    Picture,
+    cells,
+    chosen,
+    ems,
+    fitted,
+    is_right_to_left,
+    levels,
+    middles,
+    picture_of,
+    shown_form,
+    slots,
+)
+from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text, to_text
+
+# Columns are dependents: word 1 under ROOT, word 2 under 1 or ROOT, word 3 under 2 or hardly 1.
+MARGINALS = np.array([[0, 1, 0.25, 0], [0, 0, 0.75, 0.004], [0, 0, 0, 0.996], [0, 0, 0, 0]])
+TREE_HEADS = [0, 1, 2]
+
+
+def arcs_of(tree, labels, *others):
+    return list(picture_of("", [], MARGINALS, tree, labels, "", *others).arcs)
+
+
+def ends(arcs, kind):
+    return [(arc.head, arc.dependent) for arc in arcs if arc.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("above", "others"), [(0.01, [(0, 2)]), (0.2, [(0, 2)]), (0.25, []), (0.3, []), (0.0, [(0, 2), (1, 3)])]
+)
+@pytest.mark.quick
+def test_the_tree_and_the_others_above_a_weight(above, others):
+    arcs = arcs_of(TREE_HEADS, {}, above)
+    assert ends(arcs, TREE) == [(0, 1), (1, 2), (2, 3)]
+    assert ends(arcs, OTHER) == others
+    assert all(arc.weight == arc.probability == MARGINALS[arc.head, arc.dependent] for arc in arcs)
+
+
+def test_the_tree_is_there_however_improbable():
+    arcs = arcs_of([3, 1, 1], {}, 0.5)
+    assert [arc.weight for arc in arcs if arc.kind == TREE] == [0, 0.75, 0.004]
+    assert ends(arcs, OTHER) == [(0, 1), (2, 3)]
+
+
+def test_labels_belong_to_arcs():
+    arcs = arcs_of(TREE_HEADS, {(1, 2): "obj", (0, 2): "root", (3, 1): "none"}, 0.01)
+    assert [arc.label for arc in arcs] == ["", "obj", "", "root"]
+
+
+def test_samples_weigh_by_how_often_they_come():
+    samples = np.array([[0, 1, 2], [0, 0, 2], [0, 1, 2], [0, 1, 1]], dtype=np.int32)
+    arcs = arcs_of(TREE_HEADS, {}, 0.01, samples)
+    counts = {(arc.head, arc.dependent): arc.count for arc in arcs}
+    assert counts == {(0, 1): 4, (1, 2): 3, (2, 3): 3, (0, 2): 1, (1, 3): 1}
+    assert all(arc.weight == arc.count / 4 for arc in arcs)
+    assert all(arc.probability == MARGINALS[arc.head, arc.dependent] for arc in arcs)
+
+
+def test_the_choice_is_by_weight():
+    weights = np.zeros((4, 4))
+    weights[:, 1] = [0.5, 0, 0.3, 0.2]
+    weights[:, 2] = [0.95, 0.05, 0, 0]
+    weights[:, 3] = [0.6, 0.395, 0.005, 0]
+    assert np.argwhere(chosen(weights, [0, 0, 0])).tolist() == [[1, 3], [2, 1], [3, 1]]
+
+
+@pytest.mark.parametrize(
+    ("arc", "tag"),
+    [
+        (Arc(2, 1, 0.654), ".65"),
+        (Arc(2, 1, 0.654, "obj"), "obj .65"),
+        (Arc(2, 1, 0.9951, "obj"), "obj"),
+        (Arc(2, 1, 0.99, "obj"), "obj"),
+        (Arc(2, 1, 0.9899), ".99"),
+        (Arc(2, 1, 0.01), ".01"),
+        (Arc(2, 1, 0.0049), "<.01"),
+        (Arc(2, 1, 1e-300, "obj"), "obj <.01"),
+        (Arc(2, 1, 0.0), "0"),
+        (Arc(0, 1, 1.0, "root", TREE, 0, 0.0), "root 0"),
+        (Arc(0, 1, 1.0), "ROOT"),
+        (Arc(0, 1, 0.5, "root"), "root .50"),
+        (Arc(2, 1, 0.654, "obj", TREE, 1, 0.25), "obj .25"),
+    ],
+)
+@pytest.mark.quick
+def test_what_is_written_on_an_arc(arc, tag):
+    """Without a number it is certain, never negligible."""
+    assert arc.tag == tag
+
+
+def test_what_is_said_of_an_arc():
+    drawn = Picture("s", ["saw", "man"], [], "", samples=100)
+    assert drawn.note(Arc(1, 2, 0.99963, "obj")) == "saw -> man (obj): 0.9996"
+    assert drawn.note(Arc(0, 1, 0.25, count=30, share=0.3)) == "ROOT -> saw: 30 of 100 samples, probability 0.25"
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("man", "man"),
+        ("\x1b[31mred\x07", "[31mred"),
+        ("a\u202eb\u2066c", "abc"),
+        ("\x00\x7f\u2028", "_"),
+        ("", "_"),
+        ("\ud800x\uffff", "x"),
+        ("می‌خواهم", "می‌خواهم"),  # the joiner inside belongs to the spelling
+        ("New York", "New York"),
+    ],
+)
+@pytest.mark.quick
+def test_what_breaks_a_file_or_a_terminal_is_left_out(form, shown):
+    assert shown_form(form) == shown
+
+
+def test_widths_and_directions_of_forms():
+    columns = {"man": 3, "друг": 4, "猫です": 6, "e\u0301": 1, "": 0, "Ａ": 2}
+    assert {text: cells(text) for text in columns} == columns
+    assert (ems("猫"), ems("e\u0301")) == (1.0, ems("e"))
+    assert ems("ill") < ems("one") < ems("MOM")
+    assert [is_right_to_left(text) for text in ("كتاب", "ספר", "book", "1")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [("ab", 4, "ab  "), ("abcdef", 4, "abc…"), ("猫猫猫", 4, "猫… "), ("ספר", 5, "ספר\u200e  ")],
+)
+@pytest.mark.quick
+def test_a_form_is_fitted_and_a_right_to_left_one_closed_off_once(text, width, shown):
+    assert fitted(text, width) == shown
+    assert cells(shown) == width
+    assert fitted(fitted("ספר", 3), 5) == "ספר\u200e  "
+
+
+ARCS = st.sets(st.tuples(st.integers(0, 9), st.integers(1, 9)).filter(lambda ends: ends[0] != ends[1]), max_size=30)
+
+
+@given(ARCS)
+def test_what_an_arc_spans_is_below_it_and_nothing_overlaps_on_a_level(ends):
+    arcs = [Arc(*each, 1.0) for each in sorted(ends)]
+    placed = list(zip(arcs, levels(arcs), strict=True))
+    between = [(each, level) for each, level in placed if each.head]
+    assert all(level >= 1 for _, level in between)
+    for (first, level), (second, other) in permutations(between, 2):
+        if second.left < first.right and second.right > first.left:
+            assert level != other
+            within = first.left <= second.left and second.right <= first.right
+            assert level > other or not within or first.ends == second.ends
+    roots = {level for each, level in placed if not each.head}
+    assert len(roots) <= 1
+    assert all(level < root for root in roots for _, level in between)
+
+
+def test_arcs_are_as_low_as_they_can_be():
+    """1-2 and 2-3 side by side, 1-3 over them; 4-6 and 5-7 cross; a root over all."""
+    arcs = [Arc(*each, 1.0) for each in ((1, 3), (1, 2), (3, 2), (4, 6), (7, 5), (0, 4))]
+    assert levels(arcs) == [2, 1, 1, 1, 2, 3]
+    assert levels([Arc(0, 1, 1.0)]) == [1]
+    assert levels([]) == []
+
+
+@given(ARCS)
+def test_no_upright_stands_in_the_way_of_a_lower_arc_of_its_word(ends):
+    """Seen from the middle of a word, arcs to one side leave it the farther out the lower they are."""
+    arcs = [Arc(*each, 1.0) for each in sorted(ends)]
+    heights = levels(arcs)
+    places = slots(arcs, heights)
+    for word in range(1, 10):
+        here = [number for number, each in enumerate(arcs) if word in (each.left, each.right)]
+        offsets = sorted(places[number, word].offset for number in here)
+        assert offsets == [place - (len(here) - 1) / 2 for place in range(len(here))]
+        assert all(places[number, word].total == len(here) for number in here)
+        for number, other in permutations(here, 2):
+            goes_left = [arcs[each].head and arcs[each].right == word for each in (number, other)]
+            goes_right = [arcs[each].head and arcs[each].left == word for each in (number, other)]
+            first, second = places[number, word].offset, places[other, word].offset
+            if all(goes_left) and heights[number] < heights[other]:
+                assert first < second
+            if all(goes_right) and heights[number] < heights[other]:
+                assert first > second
+            if goes_left[0] and not goes_left[1]:
+                assert first < second
+
+
+def test_words_stand_apart_and_gaps_share_what_a_span_is_short_of():
+    assert middles([4, 2, 6], 1, []).tolist() == [2, 6, 11]
+    assert middles([5], 1, []).tolist() == [2.5]
+    found = middles([2, 2, 2, 2], 1, [(1, 3, 10.0), (2, 4, 6.0), (1, 2, 3.0)])
+    assert np.diff(found) == pytest.approx([5, 5, 3])
+
+
+DUCK = "We saw her duck .", [2, 0, 4, 2, 2], [(2, 3, 0.625)], "nsubj root det obj punct"
+SCHEDULED = "A hearing is scheduled today on this", [2, 3, 0, 3, 4, 2, 6]
+LONG = [f"word{number}" for number in range(1, 41)]
+
+
+def arc(head: int, dependent: int, label: str = "obl", probability: float = 1.0) -> Arc:
+    return Arc(head, dependent, probability, label)
+
+
+def difference(forms: list[str], *answers: tuple[Arc | None, ...]) -> DifferencePicture:
+    """Of words, each with its arcs in all annotations."""
+    words = [next(arc.dependent for arc in each if arc) for each in answers]
+    names = [f"{letter}: file" for letter, _ in zip("abcdef", answers[0], strict=False)]
+    return DifferencePicture("s", forms, words, names, list(zip(*answers, strict=True)))
+
+
+def test_pictures_and_differences_as_text(picture, golden):
+    """Above the words; uprights hide what they cross; beside words too long for the terminal; wide characters."""
+    shown = [
+        to_text(picture(*DUCK), 80),
+        to_text(picture(*SCHEDULED), 45),
+        to_text(picture(*SCHEDULED), 40),
+        to_text(picture("私 は 猫 が 好き です", [5, 1, 5, 3, 0, 5], [(5, 2, 0.02)]), 80),
+        differences_to_text(difference(["a", "b", "c"], (arc(1, 3), arc(0, 3, "root"))), 80),
+        differences_to_text(difference(["a", "b"], (arc(1, 2, "obl", 0.3), arc(1, 2, "", 0.62))), 80),
+        differences_to_text(difference(["a", "b"], (arc(1, 2), None, arc(0, 2, "root"))), 80),
+    ]
+    golden("pictures.txt", "\n".join(shown).encode())
+    assert differences_to_text(None, 80) == ""
+
+
+def test_labels_are_left_out_before_the_row_of_words_is(picture):
+    with_labels, without = to_text(picture(*DUCK), 31), to_text(picture(*DUCK), 28)
+    assert "nsubj─" in with_labels.partition("word")[0]
+    assert "nsubj─" not in without.partition("word")[0]
+    assert "▼" in without
+
+
+def test_many_other_heads_go_on_beside_the_arcs(picture):
+    """In lines of their own, below the first, while the arcs run on."""
+    others = [(0, 1, 0.25), (3, 1, 0.25), (4, 1, 0.25)]
+    shown = to_text(picture("Aa b c d", [4, 1, 1, 0], others), 12).splitlines()
+    first = next(number for number, line in enumerate(shown) if "Aa" in line)
+    start = shown[first].index("0 ROOT 0.2500,")
+    assert [line[start:] for line in shown[first : first + 4]] == ["0 ROOT 0.2500,", "3 c 0.2500,", "4 d 0.2500", ""]
+    assert [line[:start].split() for line in shown[first + 1 : first + 3]] == [["╎", "│", "│"]] * 2
+
+
+def test_right_to_left_words_stand_below_each_other(picture):
+    """Each closed off, so that no number is drawn into its run; of differences only the table is left."""
+    shown = to_text(picture("قرأ الولد كتابا", [0, 1, 1]), 80)
+    assert ("▼" in shown, shown.count("►")) == (False, 3)
+    assert "قرأ\u200e " in shown
+    assert "▼" not in differences_to_text(difference(["שלום", "עולם"], (arc(1, 2), arc(0, 2))), 80)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+@pytest.mark.parametrize("n", [1, 2, 7, 30])
+def test_every_word_and_arc_is_there_in_any_width(picture, n, width):
+    forms = " ".join(f"w{number}" for number in range(1, n + 1))
+    shown = to_text(picture(forms, [number // 2 for number in range(1, n + 1)]), width)
+    assert shown.count("▼") + shown.count("►") == n
+    if "▼" in shown:
+        assert all(cells(line) <= width for line in shown.split("\n\n")[1].splitlines())
+    assert all(f"w{number}" in shown for number in range(1, n + 1))
+
+
+def test_colour_only_where_asked_for(picture):
+    plain, coloured = to_text(picture(*DUCK), 80), to_text(picture(*DUCK), 80, colour=True)
+    assert "\x1b" not in plain
+    assert "\x1b[33m0.3750\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
+    both = differences_to_text(difference(["a", "b"], (arc(1, 2, "obl"), arc(1, 2, "obj"))), 80, True).splitlines()
+    above, below = (next(line for line in both if label in line) for label in ("obl", "obj"))
+    assert (above[:5], below[:5]) == ("\x1b[31m", "\x1b[32m")
+
+
+@pytest.mark.parametrize("width", range(40, 200, 10))
+def test_of_differences_only_what_fits_is_drawn(width: int) -> None:
+    """Around the ends of arcs, of few words at a time; every word that differs has its arcs somewhere."""
+    answers = [(arc(word - 1, word, "obj"), arc(word + 5, word, "nmod:poss")) for word in (3, 9, 20, 33)]
+    text = differences_to_text(difference(LONG, *answers), width)
+    drawn = [line for line in text.splitlines() if "←" not in line and "file" not in line]
+    assert max(map(len, drawn)) <= width
+    assert sum(line.count("▼") for line in drawn) == sum(line.count("▲") for line in drawn) == len(answers)
+    assert text.count("←") == 2 * len(answers)
+    wide = differences_to_text(difference(["x" * 50, "y" * 50], (arc(1, 2), arc(0, 2, "root"))), 40)
+    assert ("▼" in wide, "obl ← 1" in wide) == (False, True)
