@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,9 +19,10 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Side
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.sets import scored_trees, with_samples
+from tests.tree_files import word
 
 DOCS = Path(__file__).parents[2] / "docs" / "scores.md"
-LOG = Layout(scale="log")
+LOG, PAIRS = Layout(scale="log"), PairLayout()
 
 # A name, None for none, and the number by which an item is known again.
 Items = list[tuple[str | None, int]]
@@ -74,16 +74,16 @@ def write(name: str, items: Items, row: Callable[[int], dict[str, Any]]) -> str:
 def scores(name: str, items: Items, shape: tuple[int, ...] = (3, 3)) -> str:
     """Write scores in the container that the suffix says; an .npz names what has no name arr_0, ..."""
     if name.endswith(".npz"):
-        arrays = {key or f"arr_{at}": np.full(shape, float(number)) for at, (key, number) in enumerate(items)}
-        np.savez(name, **arrays)  # type: ignore[arg-type]
+        np.savez(name, **{key or f"arr_{at}": np.full(shape, float(number)) for at, (key, number) in enumerate(items)})
         return name
     return write(name, items, lambda number: {"scores": np.full(shape, float(number)).tolist()})
 
 
 def conllu(name: str, items: Items) -> str:
-    rows = "1\t{0}" + "\t_" * 8 + "\n2\tw" + "\t_" * 8 + "\n\n"
-    blocks = [(f"# sent_id = {key}\n" if key else "") + rows.format(number) for key, number in items]
-    Path(name).write_text("".join(blocks))
+    blocks = [
+        (f"# sent_id = {key}\n" * bool(key)) + word(1, str(number), "_") + word(2, "w", "_") for key, number in items
+    ]
+    Path(name).write_text("".join(f"{block}\n" for block in blocks))
     return name
 
 
@@ -92,140 +92,100 @@ def text(name: str, items: Items, line: str) -> str:
     return name
 
 
-def seen(found: Iterable[Any], number: Callable[[Any], object]) -> str:
-    return " ".join("!" if isinstance(each, DeptreeError) else str(int(number(each))) for each in found)  # type: ignore[call-overload]
-
-
-def records(items: Items) -> Iterator[Any]:
-    return beside(items)
-
-
-def beside(items: Items, **companions: Any) -> Iterator[Any]:
+def leading(items: Items, **companions: Any) -> Iterator[Any]:
     """The sentences of scores that lead."""
     return ScoreFiles(ScoreSource(scores("s.jsonl", items)), **companions).read(LOG)
 
 
-def sentences_and_scores(leaders: Items, items: Items, kind: str = "jsonl") -> str:
-    found = ScoreFiles(ScoreSource(scores(f"s.{kind}", items)), conllu("l.conllu", leaders)).read(LOG)
-    return seen(found, lambda each: each.scores[0, 1])
-
-
-def trees_and_scores(leaders: Items, items: Items) -> str:
-    lead = sentences([conllu("l.conllu", leaders)])
-    found = ScoreFiles(ScoreSource(scores("s.jsonl", items))).read(LOG, lead=lead)
-    return seen(found, lambda each: each.scores[0, 1])
-
-
-def gold(leaders: Items, items: Items) -> str:
-    return seen(beside(leaders, gold=conllu("g.conllu", items)), lambda each: each.gold.column("form")[0])
-
-
-def other(leaders: Items, items: Items, kind: str = "jsonl") -> str:
-    found = beside(leaders, other=ScoreSource(scores(f"o.{kind}", items)))
-    return seen(found, lambda each: each.companions["other"][0, 1])
-
-
-def label_scores(leaders: Items, items: Items, kind: str = "jsonl") -> str:
-    found = beside(leaders, label_scores=scores(f"l.{kind}", items, (3, 3, 2)))
-    return seen(found, lambda each: each.labels[0, 1, 0])
-
-
-def symmetric(leaders: Items, items: Items, kind: str = "jsonl") -> str:
-    leading = scores("s.jsonl", [(key, 0) for key, _ in leaders])
-    found = PairSource(leading, scores(f"r.{kind}", items)).read(PairLayout())
-    return seen(found, lambda each: 2 * each.scores[0, 0])  # the mean with 0
-
-
-def features(leaders: Items, items: Items) -> str:
-    np.savez("f.npz", **{key or f"arr_{number}": np.full((3, 3, 1), float(number)) for key, number in reversed(items)})  # type: ignore[arg-type]
-
-    def number(record: Any) -> object:
-        return features_of(str(Path("f.npz").absolute()), record, LOG)[0, 1, 0]
-
-    return " ".join(_or_error(number, record) for record in records(leaders))
-
-
-def _or_error(number: Callable[[Any], object], record: Any) -> str:
-    try:
-        return seen([record], number)
-    except DeptreeError:
-        return "!"
-
-
-def lengths(leaders: Items, items: Items) -> str:
-    batch = io.BytesIO()
-    np.save(batch, np.ones((len(leaders), 6, 6)))
-    Path("s.npy").write_bytes(batch.getvalue())
-    found = ScoreFiles(ScoreSource("s.npy"), lengths=text("l.txt", items, "{}")).read(LOG)
-    return seen(found, lambda each: len(each.scores) - 1)
-
-
-def words(leaders: Items, items: Items) -> str:
-    found = PairSource(scores("s.jsonl", leaders), None, text("t.txt", items, "{} w w ||| x y z")).read(PairLayout())
-    return seen(found, lambda each: each.source[0])
-
-
-def links(leaders: Items, items: Items) -> str:
-    pairs = PairSource(scores("s.jsonl", leaders, (6, 6))).read(PairLayout())
-    return seen(with_links(pairs, [text("g.align", items, "0-{}")]), lambda pair: min(pair.known.sure)[1])
-
-
-def samples(leaders: Items, items: Items) -> str:
+def samples(leaders: Items, items: Items, kind: str) -> Iterator[Any]:
     def stop(error: DeptreeError) -> None:
         raise error
 
-    trees = write("t.jsonl", items, lambda number: {"heads": [2, 0], "count": number})
-    found = with_samples(records(leaders), read_trees(trees), stop)
-    return " ".join(str(each.trees.times.sum() or "-") for each in found)  # type: ignore[union-attr]
+    trees = read_trees(write("t.jsonl", items, lambda number: {"heads": [2, 0], "count": number}))
+    return (each.trees.times.sum() or "-" for each in with_samples(leading(leaders), trees, stop))
 
 
-def given_trees(leaders: Items, items: Items) -> str:
+def scored(leaders: Items, items: Items, kind: str) -> Iterator[Any]:
     trees = read_trees(write("t.jsonl", leaders, lambda _: {"heads": [2, 0]}), named=False)
-    found = scored_trees(trees, Side(records(items), "matrices"), "t.jsonl")
-    each_tree = (
-        each for group in found for each in [group] * (1 if isinstance(group, DeptreeError) else len(group.trees.heads))
-    )
-    return seen(each_tree, lambda each: each.scores[0, 1])
+    for group in scored_trees(trees, Side(leading(items), "matrices"), "t.jsonl"):
+        bad = isinstance(group, DeptreeError)
+        yield from [group] if bad else [group.scores[0, 1]] * len(group.trees.heads)
 
 
-# companion, as the docs call it -> what its leaders get of it
-COMPANIONS: dict[str, Callable[..., str]] = {
-    "--conllu": sentences_and_scores,
-    "deptree repair TREES --scores SCORES": trees_and_scores,
-    "--gold": gold,
-    "--other": other,
-    "--label-scores": label_scores,
-    "read_pairs(symmetric=)": symmetric,
-    "--features": features,
-    "--lengths": lengths,
-    "--text": words,
-    "bitext align --gold": links,
-    "--samples": samples,
-    "deptree score SCORES TREES": given_trees,
+def features(leaders: Items, items: Items, kind: str) -> Iterator[Any]:
+    np.savez("f.npz", **{key or f"arr_{n}": np.full((3, 3, 1), float(n)) for key, n in reversed(items)})
+    for record in leading(leaders):
+        try:
+            yield features_of(str(Path("f.npz").absolute()), record, LOG)[0, 1, 0]
+        except DeptreeError as error:
+            yield error
+
+
+def lengths(leaders: Items, items: Items, kind: str) -> Iterator[Any]:
+    np.save("s.npy", np.ones((len(leaders), 6, 6)))
+    return ScoreFiles(ScoreSource("s.npy"), lengths=text("l.txt", items, "{}")).read(LOG)
+
+
+def with_pairs(leaders: Items, items: Items, kind: str) -> Iterator[Any]:
+    pairs = PairSource(scores("s.jsonl", leaders, (6, 6))).read(PAIRS)
+    return with_links(pairs, [text("g.align", items, "0-{}")])
+
+
+# A companion, as the docs call it -> what its leaders get of it, of a container of the kind, and the number in that.
+COMPANIONS: dict[str, tuple[Callable[[Items, Items, str], Iterable[Any]], Callable[[Any], Any]]] = {
+    "--conllu": (
+        lambda a, b, kind: ScoreFiles(ScoreSource(scores(f"s.{kind}", b)), conllu("l.conllu", a)).read(LOG),
+        lambda each: each.scores[0, 1],
+    ),
+    "deptree repair TREES --scores SCORES": (
+        lambda a, b, _: ScoreFiles(ScoreSource(scores("s.jsonl", b))).read(
+            LOG, lead=sentences([conllu("l.conllu", a)])
+        ),
+        lambda each: each.scores[0, 1],
+    ),
+    "--gold": (lambda a, b, _: leading(a, gold=conllu("g.conllu", b)), lambda each: each.gold.column("form")[0]),
+    "--other": (
+        lambda a, b, kind: leading(a, other=ScoreSource(scores(f"o.{kind}", b))),
+        lambda each: each.companions["other"][0, 1],
+    ),
+    "--label-scores": (
+        lambda a, b, kind: leading(a, label_scores=scores(f"l.{kind}", b, (3, 3, 2))),
+        lambda each: each.labels[0, 1, 0],
+    ),
+    "read_pairs(symmetric=)": (
+        lambda a, b, kind: PairSource(scores("s.jsonl", [(key, 0) for key, _ in a]), scores(f"r.{kind}", b)).read(
+            PAIRS
+        ),
+        lambda each: 2 * each.scores[0, 0],  # the mean with 0
+    ),
+    "--features": (features, int),
+    "--lengths": (lengths, lambda each: len(each.scores) - 1),
+    "--text": (
+        lambda a, b, _: PairSource(scores("s.jsonl", a), None, text("t.txt", b, "{} w w ||| x y z")).read(PAIRS),
+        lambda each: each.source[0],
+    ),
+    "bitext align --gold": (with_pairs, lambda each: min(each.known.sure)[1]),
+    "--samples": (samples, str),
+    "deptree score SCORES TREES": (scored, int),
 }
+IN_NPZ = ["--conllu", "--other", "--label-scores", "read_pairs(symmetric=)"]
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("companion", COMPANIONS)
-def test_every_companion_is_paired_as_the_docs_say(companion: str, case: str, scratch: object) -> None:
-    expected = OUTCOMES[table()[companion]][list(CASES).index(case)]
+@pytest.mark.parametrize(
+    ("companion", "kind"), [*((each, "jsonl") for each in COMPANIONS), *((each, "npz") for each in IN_NPZ)]
+)
+def test_every_companion_is_paired_as_the_docs_say(companion: str, kind: str, case: str, scratch) -> None:
+    """Also of an .npz, whose arrays are loaded by name and which always has names, none of them twice."""
+    if kind == "npz" and case == "duplicate names":
+        return
+    read, number = COMPANIONS[companion]
     try:
-        found = COMPANIONS[companion](*CASES[case])
+        found = [each if isinstance(each, DeptreeError) else number(each) for each in read(*CASES[case], kind)]
+        seen = " ".join("!" if isinstance(each, DeptreeError) else str(each).removesuffix(".0") for each in found)
     except DeptreeError:
-        found = "refused"
-    assert found == expected
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case != "duplicate names"])
-@pytest.mark.parametrize("companion", ["--conllu", "--other", "--label-scores", "read_pairs(symmetric=)"])
-def test_a_container_of_names_is_paired_alike(companion: str, case: str, scratch: object) -> None:
-    """An .npz, whose arrays are loaded by name and which always has names."""
-    expected = OUTCOMES[table()[companion]][list(CASES).index(case)]
-    try:
-        found = COMPANIONS[companion](*CASES[case], "npz")
-    except DeptreeError:
-        found = "refused"
-    assert found == expected
+        seen = "refused"
+    assert seen == OUTCOMES[table()[companion]][list(CASES).index(case)]
 
 
 def test_the_docs_have_every_companion() -> None:
