@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -69,18 +70,11 @@ def test_columns_are_found_by_their_names() -> None:
     assert list(split_chunks(io.BytesIO(HEADER + b"# x\n"))) != []
 
 
-def test_parsers_are_given_words_and_sentences_as_they_are(tmp_path) -> None:
-    (tmp_path / "x.conllup").write_bytes(HEADER + FIRST + SECOND)
-    with open_input(str(tmp_path / "x.conllup")) as file:
-        first, second = read_sentences(file, "conllu", None)
-    assert [(word.form, word.upos, word.lemma) for word in first.words] == [("Vy", "PRON", "_"), ("el", "VERB", "_")]
-    assert first.conllu + second.conllu == HEADER + FIRST + HEADER + SECOND
+EVERY_END = [*product([b"\n", b"\r\n"], [b"", BOM], [b"", b"\n", b"\n\n", b"\n\n\n"], [b"", b"\n", b"\n\n"])]
 
 
-@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("mark", [b"", BOM])
-@pytest.mark.parametrize("end", [b"", b"\n", b"\n\n", b"\n\n\n"])
-@pytest.mark.parametrize("gap", [b"", b"\n", b"\n\n"])
+@pytest.mark.parametrize(("newline", "mark", "end", "gap"), EVERY_END)
+@pytest.mark.quick
 def test_files_are_written_back_as_they_were(file_of, newline, mark, end, gap) -> None:
     """Also with an empty line behind the first, and through other processes."""
     data = mark + (HEADER + gap + FIRST + SECOND.strip() + end).replace(b"\n", newline)
@@ -91,6 +85,13 @@ def test_files_are_written_back_as_they_were(file_of, newline, mark, end, gap) -
     assert file_of(fresh) == data.replace(b"HeadProb=0.5|B=2", b"B=2")
     trees = [with_trees(each, np.array([each.heads], dtype=np.int32), [each.sent_id]).data for each in read]
     assert file_of(trees) == data
+
+
+def test_parsers_are_given_words_and_sentences_as_they_are(scratch) -> None:
+    with open_input(scratch("x.conllup", HEADER + FIRST + SECOND)) as file:
+        first, second = read_sentences(file, "conllu", None)
+    assert [(word.form, word.upos, word.lemma) for word in first.words] == [("Vy", "PRON", "_"), ("el", "VERB", "_")]
+    assert first.conllu + second.conllu == HEADER + FIRST + HEADER + SECOND
 
 
 def test_trees_are_written_into_the_columns() -> None:
@@ -109,12 +110,6 @@ def test_trees_are_written_into_the_columns() -> None:
     assert with_tree(only, 0, 1).data == changed
 
 
-def test_an_unlabelled_tree_of_its_own_keeps_deps() -> None:
-    (block,) = blocks(b"# global.columns = ID FORM HEAD DEPS\n1\ta\t2\t2:x\n2\tb\t0\t0:root\n")
-    assert not with_tree(block, 2, 0).is_reduced
-    assert with_tree(block, 0, 1).is_reduced
-
-
 def test_what_has_no_column(says) -> None:
     (only,) = blocks(SHORT)
     assert only.column("misc") == only.column("deps") == ["_", "_"]
@@ -130,10 +125,11 @@ def test_what_has_no_column(says) -> None:
     for act in (lambda: with_tree(bare, 2, 0), lambda: SentenceAsRead(sentence_of(bare, 1)).apply([0, 1])):
         with says("there is no column HEAD for trees"):
             act()
-    (unlabelled,) = blocks(b"# global.columns = ID FORM HEAD\n1\ta\t2\n2\tb\t0\n")
+    (unlabelled,) = blocks(b"# global.columns = ID FORM HEAD DEPS\n1\ta\t2\t2:x\n2\tb\t0\t0:root\n")
     found = with_tree(unlabelled, 2, 0, deprels=Deprels(("x",), np.array([[0, 0]], dtype=np.int32)))
-    assert found.data.endswith(b"# sent_id = s\n1\ta\t2\n2\tb\t0\n")
+    assert found.data.endswith(b"# sent_id = s\n1\ta\t2\t2:x\n2\tb\t0\t0:root\n")
     assert found.left_out == ("labels (DEPREL)",)
+    assert (with_tree(unlabelled, 2, 0).is_reduced, with_tree(unlabelled, 0, 1).is_reduced) == (False, True)
 
 
 def test_the_signature_stands_behind_the_line_that_names_columns(file_of) -> None:

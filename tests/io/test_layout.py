@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, SPACES
 from deptree_cli.io.scores.layout import (
-    CHOICES,
     PRESETS,
     Layout,
     cut,
@@ -118,11 +117,6 @@ def test_one_text_for_a_layout(text: str) -> None:
     assert text_of(TEXTS[text]) == text
 
 
-def test_presets_are_those_of_the_contract() -> None:
-    parsers = "supar diaparser hanlp supar-probs stanza trankit udpipe2 natasha allennlp spacy"
-    assert set(PRESETS.names) == {*parsers.split(), "torch-struct", "synjax", "treesample"}
-
-
 def test_what_nobody_answers_is_assumed() -> None:
     assert layout().complete == Layout(None, "first", "weight")
     assert layout().assumed() == ("orient", "root", "scale")
@@ -131,25 +125,13 @@ def test_what_nobody_answers_is_assumed() -> None:
     assert layout("synjax").assumed() == ()
 
 
-@pytest.mark.parametrize(
-    ("own", "asked", "problem"),
-    [
-        *((CHOICES[name][0], CHOICES[name][0], "") for name in CHOICES),
-        *((CHOICES[name][0], CHOICES[name][1], "{0}, but {1} was asked for. Remove it") for name in CHOICES),
-        ("head-dep,first,log", "synjax", ""),
-        ("head-dep,first,log", "", ""),
-        ("head-dep,first,log", "supar", "head-dep, but dep-head was asked for"),
-        ("head-dep,first,log", "synjax,weight", "log, but weight was asked for"),
-    ],
-)
-@pytest.mark.quick
-def test_what_a_file_says_is_read_and_not_contradicted(own: str, asked: str, problem: str, says) -> None:
-    meta = Meta(layout=layout(own))
-    if problem:
-        with says("the file says " + problem.format(own, asked)):
-            meta.read_with(layout(asked))
-    else:
-        assert meta.read_with(layout(asked)).reading == layout(own).reading
+@pytest.mark.parametrize("answer", ["head-dep", "first", "log", "head-dep,first,log", "synjax", ""])
+def test_what_a_file_says_is_read_whatever_else_is_asked_for(answer: str, says) -> None:
+    own = layout("head-dep,first,log")
+    assert Meta(layout=own).read_with(layout(answer)).reading == own.reading
+    for asked in ("dep-head", "last", "weight", "supar", "synjax,weight"):
+        with says("the file says ", "was asked for. Remove it"):
+            Meta(layout=own).read_with(layout(asked))
 
 
 @pytest.mark.parametrize(
@@ -172,49 +154,39 @@ def test_what_is_not_a_layout(text: str, problem: str, remedy: str, says) -> Non
 
 
 @pytest.mark.parametrize(
-    ("shape", "text", "parts"),
+    ("array", "text", "parts"),
     [
-        ((7, 8), "head-dep", ["the layout is head-dep, but", "(7, 8), which is dep-head", "Pass dep-head in --from"]),
-        ((8, 7), "dep-head", ["the layout is dep-head, but"]),
-        ((7, 8), "synjax", ["the layout is head-dep, but"]),
-        ((7, 8), "supar,head-dep", ["the layout is head-dep, but"]),
-        ((7, 8), "diagonal", ["ROOT on the diagonal", "(7, 8)", "say first or last in --from"]),
-        ((3,), "", ["shape (3,)", "one matrix per sentence"]),
-        ((3, 3, 3), "", ["shape (3, 3, 3)", "one matrix per sentence"]),
-        ((3, 5), "", ["shape (3, 5)"]),
-        *((shape, "", ["without words"]) for shape in ((0, 0), (1, 1), (0, 1))),
-        ((0, 0), "diagonal", ["without words"]),
+        (np.ones((7, 8)), "head-dep", ["layout is head-dep, but", "(7, 8), which is dep-head", "dep-head in --from"]),
+        (np.ones((8, 7)), "supar", ["the layout is dep-head, but"]),
+        (np.ones((7, 8)), "supar,head-dep", ["the layout is head-dep, but"]),
+        (np.ones((7, 8)), "diagonal", ["ROOT on the diagonal", "(7, 8)", "say first or last in --from"]),
+        *((np.ones(shape), "", [f"shape {shape}", "one matrix per sentence"]) for shape in ((3,), (3, 3, 3), (3, 5))),
+        *((np.ones(shape), "", ["without words"]) for shape in ((0, 0), (1, 1), (0, 1))),
+        (np.ones((0, 0)), "diagonal", ["without words"]),
+        (np.ones((2, 2), complex), "", ["type complex128", "float32"]),
+        (np.array([["a", "b"]] * 2), "", ["type <U1", "float32"]),
+        (np.array([[None, {}]] * 2), "", ["type object", "float32"]),
     ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 @pytest.mark.quick
-def test_impossible_shapes(shape: tuple[int, ...], text: str, parts: list[str], says) -> None:
+def test_what_is_not_a_matrix_of_scores(array: np.ndarray, text: str, parts: list[str], says) -> None:
     with says(*parts):
-        to_head_dep(np.ones(shape), layout(text))
+        to_head_dep(array, layout(text))
 
 
-@pytest.mark.parametrize("array", [np.ones((2, 2), complex), np.array([["a", "b"]] * 2), np.array([[None, {}]] * 2)])
-def test_what_is_not_a_number(array: np.ndarray, says) -> None:
-    with says(f"type {array.dtype}", "float32"):
-        to_head_dep(array, Layout())
-
-
-@pytest.mark.parametrize(
-    ("padded", "text", "kept"),
-    [((6, 6), "", (4, 4)), ((5, 6), "", (3, 4)), ((6, 5), "", (4, 3)), ((5, 5), "diagonal", (3, 3))],
-)
-def test_cut_keeps_the_first_words(padded: tuple[int, int], text: str, kept: tuple[int, int]) -> None:
-    scores = np.arange(np.prod(padded)).reshape(padded)
-    np.testing.assert_array_equal(cut(scores, 3, layout(text)), scores[: kept[0], : kept[1]])
-
-
-def test_cut_says_what_cannot_be_cut(says) -> None:
+def test_cut_keeps_the_first_words(says) -> None:
+    kept = {((6, 6), ""): (4, 4), ((5, 6), ""): (3, 4), ((6, 5), ""): (4, 3), ((5, 5), "diagonal"): (3, 3)}
+    for (padded, text), (rows, columns) in kept.items():
+        scores = np.arange(np.prod(padded)).reshape(padded)
+        np.testing.assert_array_equal(cut(scores, 3, layout(text)), scores[:rows, :columns])
+    assert cut(np.ones((6, 6)), 5, Layout(root="last")).shape == (6, 6)
     with says("the length is 6", "(6, 6)", "without ROOT"):
         cut(np.ones((6, 6)), 6, Layout())
     with says("the length is 0"):
         cut(np.ones((6, 6)), 0, Layout())
     with says("ROOT last", "unpadded"):
         cut(np.ones((6, 6)), 3, Layout(root="last"))
-    assert cut(np.ones((6, 6)), 5, Layout(root="last")).shape == (6, 6)
 
 
 def records(how: Layout, dtype: type = np.float32) -> list[Sentence]:
@@ -278,11 +250,6 @@ def test_other_signatures_say_nothing_of_scores(text: object) -> None:
     assert Meta.of(text) == Meta("" if text == 7 else str(text))
 
 
-def test_trees_that_this_version_does_not_know(says) -> None:
-    with says("Did you mean projective?"):
-        Meta.of(signature("convert", {"from": "supar", "trees": "projectiv"}))
-
-
 def test_where_it_is_not_kept_options_say_it() -> None:
     assert NOTHING.options_to_read() == []
     meta = Meta("me", layout("supar,weight"), "projective")
@@ -291,7 +258,9 @@ def test_where_it_is_not_kept_options_say_it() -> None:
     assert Meta("me", Layout("head-dep", "first", "log")).options_to_read() == ["--from head-dep,first,log"]
 
 
-def test_projective_scores_stay_projective() -> None:
+def test_projective_scores_stay_projective(says) -> None:
+    with says("Did you mean projective?"):
+        Meta.of(signature("convert", {"from": "supar", "trees": "projectiv"}))
     for each in SPACES:
         assert space_of("", each) == each
     assert space_of("projective", None).name == "projective"

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.io.pictures.arcs import (
-    OTHER,
     TREE,
     Arc,
-    Picture,
     cells,
     chosen,
     ems,
@@ -30,15 +28,6 @@ from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text,
 
 # Columns are dependents: word 1 under ROOT, word 2 under 1 or ROOT, word 3 under 2 or hardly 1.
 MARGINALS = np.array([[0, 1, 0.25, 0], [0, 0, 0.75, 0.004], [0, 0, 0, 0.996], [0, 0, 0, 0]])
-TREE_HEADS = [0, 1, 2]
-
-
-def arcs_of(tree, labels, *others):
-    return list(picture_of("", [], MARGINALS, tree, labels, "", *others).arcs)
-
-
-def ends(arcs, kind):
-    return [(arc.head, arc.dependent) for arc in arcs if arc.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -46,30 +35,10 @@ def ends(arcs, kind):
 )
 @pytest.mark.quick
 def test_the_tree_and_the_others_above_a_weight(above, others):
-    arcs = arcs_of(TREE_HEADS, {}, above)
-    assert ends(arcs, TREE) == [(0, 1), (1, 2), (2, 3)]
-    assert ends(arcs, OTHER) == others
-    assert all(arc.weight == arc.probability == MARGINALS[arc.head, arc.dependent] for arc in arcs)
-
-
-def test_the_tree_is_there_however_improbable():
-    arcs = arcs_of([3, 1, 1], {}, 0.5)
-    assert [arc.weight for arc in arcs if arc.kind == TREE] == [0, 0.75, 0.004]
-    assert ends(arcs, OTHER) == [(0, 1), (2, 3)]
-
-
-def test_labels_belong_to_arcs():
-    arcs = arcs_of(TREE_HEADS, {(1, 2): "obj", (0, 2): "root", (3, 1): "none"}, 0.01)
-    assert [arc.label for arc in arcs] == ["", "obj", "", "root"]
-
-
-def test_samples_weigh_by_how_often_they_come():
-    samples = np.array([[0, 1, 2], [0, 0, 2], [0, 1, 2], [0, 1, 1]], dtype=np.int32)
-    arcs = arcs_of(TREE_HEADS, {}, 0.01, samples)
-    counts = {(arc.head, arc.dependent): arc.count for arc in arcs}
-    assert counts == {(0, 1): 4, (1, 2): 3, (2, 3): 3, (0, 2): 1, (1, 3): 1}
-    assert all(arc.weight == arc.count / 4 for arc in arcs)
-    assert all(arc.probability == MARGINALS[arc.head, arc.dependent] for arc in arcs)
+    drawn = picture_of("", [], MARGINALS, [0, 1, 2], {}, "", above)
+    assert [(arc.head, arc.dependent) for arc in drawn.tree] == [(0, 1), (1, 2), (2, 3)]
+    assert [(arc.head, arc.dependent) for arc in drawn.others] == others
+    assert all(arc.weight == arc.probability == MARGINALS[arc.head, arc.dependent] for arc in drawn.arcs)
 
 
 def test_the_choice_is_by_weight():
@@ -102,12 +71,6 @@ def test_the_choice_is_by_weight():
 def test_what_is_written_on_an_arc(arc, tag):
     """Without a number it is certain, never negligible."""
     assert arc.tag == tag
-
-
-def test_what_is_said_of_an_arc():
-    drawn = Picture("s", ["saw", "man"], [], "", samples=100)
-    assert drawn.note(Arc(1, 2, 0.99963, "obj")) == "saw -> man (obj): 0.9996"
-    assert drawn.note(Arc(0, 1, 0.25, count=30, share=0.3)) == "ROOT -> saw: 30 of 100 samples, probability 0.25"
 
 
 @pytest.mark.parametrize(

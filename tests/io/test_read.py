@@ -232,11 +232,7 @@ def test_other_keys_are_ids(keys: str) -> None:
     assert second.startswith("23" if "b" in keys.split() else "l:2 (b): c has no sentence")
 
 
-class Item(NamedTuple):
-    sent_id: str
-
-
-class Batch(NamedTuple):
+class Together(NamedTuple):
     places: list[int]
     names: list[str]
 
@@ -244,60 +240,30 @@ class Batch(NamedTuple):
 class Prepare:
     """All can be worked on together but those called `alone`."""
 
-    def __call__(self, item: Item) -> str:
-        return item.sent_id.upper()
-
-    def batch(self, items: list[Item]) -> Batch | None:
+    def batch(self, items: list[Sentence]) -> Together:
         places = [at for at, item in enumerate(items) if item.sent_id != "alone"]
-        return Batch(places, [items[at].sent_id for at in places]) if places else None
+        return Together(places, [items[at].sent_id for at in places])
 
 
-def chunk(names: str, seed: int | None = None) -> Chunk:
-    tasks = [(Item(name), names.split()[:at].count(name)) for at, name in enumerate(names.split())]
-    return Chunk(tasks, Prepare(), seed)
-
-
-def test_what_is_asked_of_many_is_found_once_and_each_gets_its_part() -> None:
-    given = []
-
-    def lengths(batch: Batch, streams: Any) -> list[int]:
-        given.append((batch.names, streams))
-        return [len(name) for name in batch.names]
-
-    found = chunk("a alone ccc")
-    rows = [Row(found, at) for at in range(3)]
-    assert [row.ask(lengths) for row in [*rows, found.row(2)]] == [1, None, 3, 3]
-    assert [row.alone for row in rows] == ["A", "ALONE", "CCC"]
-    assert given == [(["a", "ccc"], None)]
-
-
-def test_an_error_of_many_leaves_each_to_itself() -> None:
-    tries = []
-
-    def fails(batch: Batch, streams: Any) -> list[int]:
-        tries.append(batch)
-        raise DeptreeError("one of them is bad")
-
-    found = chunk("a b")
-    assert [found.part(fails, at) for at in range(2)] == [None, None]
-    assert len(tries) == 1
-    assert chunk("alone alone").part(fails, 0) is None
-
-
-def test_streams_are_those_of_each_sentence_from_the_start() -> None:
+def test_of_many_each_gets_its_part_with_streams_from_the_start() -> None:
     """Also where one question has moved them on, or did not come to its end and is asked again."""
-    found, given = chunk("a alone a", seed=7), []
+    tasks = [(Sentence(name, 1, 1, ""), times) for name, times in (("a", 0), ("alone", 0), ("a", 1))]
+    chunk, given = Chunk(tasks, Prepare(), 7), []
 
-    def draw(batch: Batch, streams: Any) -> list[float]:
+    def draw(batch: Together, streams: Any) -> list[float]:
         given.append(streams)
         streams.states[:] = 0  # as a kernel moves them on
         if len(given) == 1:
             raise KeyboardInterrupt
         return [streams.of(at).random() for at in range(len(batch.names))]
 
+    def fail(batch: Together, streams: Any) -> list[float]:
+        raise DeptreeError("one of them is bad")
+
     with pytest.raises(KeyboardInterrupt):
-        found.part(draw, 0)
-    one, other = (found.part(draw, at) for at in (0, 2))
-    assert one != other
+        chunk.part(draw, 0)
+    one, alone, other = (Row(chunk, at).ask(draw) for at in range(3))
+    assert (one != other, alone) == (True, None)
     assert [each.names for each in given] == [[("a", 0), ("a", 1)]] * 2
     assert given[0] is not given[1]
+    assert [chunk.part(fail, at) for at in range(3)] == [None] * 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 import deptree_cli
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.reading import read
 from deptree_cli.io.scores.records import ScoredSentence
@@ -135,79 +133,23 @@ def test_it_is_offered_at_the_top() -> None:
     assert (deptree_cli.read, deptree_cli.ScoredSentence) == (read, ScoredSentence)
 
 
-@pytest.fixture(scope="module", params=["sample_data", "shared"])
-def folder(request, tmp_path_factory) -> Path:
-    """The same sentences in many containers and layouts: made of the sample data, or files of others."""
+@pytest.fixture(scope="module")
+def folder(shared, tmp_path_factory) -> Path:
+    """Files of others: the same sentences in many containers and layouts, and their lengths."""
     folder = tmp_path_factory.mktemp("formats")
-    if request.param == "shared":
-        for path in (request.getfixturevalue("shared") / "formats").resolve().iterdir():
-            (folder / path.name).symlink_to(path)
-    else:
-        make_formats(folder)
+    for path in (shared / "formats").resolve().iterdir():
+        (folder / path.name).symlink_to(path)
     with np.load(folder / "keys_dep_x_head_rect.npz") as archive:
         (folder / "lengths.txt").write_text("".join(f"{len(each)}\n" for each in archive.values()))
     return folder
 
 
-def make_formats(folder: Path) -> None:
-    """Logits, row = dependent, column = head, node 0 = ROOT, and probabilities of heads, in every container."""
-    with np.load(DATA / "scores.npz") as archive, (DATA / "scores_stream.npy").open("rb") as stream:
-        squares = {name: np.load(stream) for name in archive}
-    shutil.copy(DATA / "scores.npz", folder / "keys_dep_x_head_rect.npz")
-    shutil.copy(DATA / "scores_stream.npy", folder / "stream.npys")
-    shutil.copy(DATA / "scores.npy", folder / "padded_batch.npy")
-    for name in ("sentences.conllu", "labels.json"):
-        shutil.copy(DATA / name, folder)
-    lengths = np.loadtxt(DATA / "lengths.txt", dtype=np.int64)
-    np.savez(folder / "padded_batch_lengths.npz", scores=np.load(DATA / "scores.npy"), lengths=lengths)
-    np.savez(folder / "arr_i_square.npz", *squares.values())
-    diagonal, probs = [square[1:, 1:].copy() for square in squares.values()], []
-    for number, (words, square) in enumerate(zip(diagonal, squares.values(), strict=True)):
-        np.save(folder / f"one_{number}_depmajor_square.npy", square)
-        np.fill_diagonal(words, square[1:, 0])
-        probs.append(head_probabilities(square))
-    np.savez(folder / "spacy_diagonal_root.npz", *diagonal)
-    library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
-    library.save_file({name: square[1:].copy() for name, square in squares.items()}, folder / "scores.safetensors")
-    rows = [[[float(np.log(p)) if p else None for p in row] for row in each[1:].tolist()] for each in probs]
-    lines = [json.dumps({"sent_id": name, "scores": each}) for name, each in zip(squares, rows, strict=True)]
-    (folder / "logprobs.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    np.save(folder / "one_0_headmajor_weights.npy", probs[0].T)
-    with np.load(DATA / "label_scores.npz") as labels:
-        joint = [joint_probabilities(each, labels[name]) for name, each in zip(squares, probs, strict=True)]
-    np.savez(folder / "allennlp_energy_label_head_dep.npz", *joint)
-
-
-def head_probabilities(square: Float) -> Float:
-    """P(head) of every dependent, (n+1, n+1), row = dependent; those of ROOT and of a word under itself are 0."""
-    weights = np.exp(square.astype(float))
-    np.fill_diagonal(weights, 0)
-    weights[0] = 0
-    return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-
-
-def joint_probabilities(heads: Float, logits: Float) -> Float:
-    """P(head, label), (L, n+1, n+1), head by dependent: `root` under ROOT, and there only; never the first, <pad>."""
-    names = np.array(json.loads((DATA / "labels.json").read_text(encoding="utf-8")))
-    weights = np.exp(logits.astype(float))
-    weights[:, :, (names == "root") | (np.arange(len(names)) == 0)] = 0
-    weights[:, 0] = names == "root"
-    labels = weights / weights.sum(axis=2, keepdims=True)  # dependent, head, label
-    joint = np.zeros((len(names), *heads.shape))
-    joint[:, :, 1:] = (labels * heads[1:, :, None]).transpose(2, 1, 0)
-    return joint
-
-
 @pytest.fixture(scope="module")
 def known(folder) -> dict[str, TreeDistribution]:
     """The distributions by the logits as NumPy reads them, in the order of the sentences."""
-    found = {}
     with np.load(folder / "keys_dep_x_head_rect.npz") as archive:
-        for name, rectangle in archive.items():
-            square = np.zeros((len(rectangle) + 1, len(rectangle) + 1))
-            square[:, 1:] = rectangle.astype(float).T
-            found[name] = TreeDistribution(square, id=name)
-    return found
+        squares = {name: np.insert(rectangle.astype(float).T, 0, 0, axis=1) for name, rectangle in archive.items()}
+    return {name: TreeDistribution(square, id=name) for name, square in squares.items()}
 
 
 def paired(
@@ -219,8 +161,11 @@ def paired(
     if set(found) == set(known):
         return [(found[name], known[name]) for name in known]
     numbers = range(len(known))
-    assert list(found) == [str(number + 1) for number in numbers] or set(found) == {f"arr_{each}" for each in numbers}
+    assert list(found) in ([str(number + 1) for number in numbers], [f"arr_{number}" for number in numbers])
     return list(zip(found.values(), known.values(), strict=True))
+
+
+ONE_EACH = "one_{}_depmajor_square.npy"
 
 
 @pytest.mark.parametrize(
@@ -228,18 +173,19 @@ def paired(
     [
         ("keys_dep_x_head_rect.npz", "natasha", {}),
         ("keys_dep_x_head_rect.npz", "log", {}),  # a rectangle decides its own orientation
-        ("arr_i_square.npz", "supar", {}),
-        ("arr_i_square.npz", "dep-head,log", {}),
+        *(("arr_i_square.npz", preset, {}) for preset in ("supar", "dep-head,log")),
         ("stream.npys", "stanza", {}),
         ("padded_batch.npy", "hanlp", {"lengths": "lengths.txt"}),
         ("padded_batch.npy", "hanlp", {"conllu": "sentences.conllu"}),
         ("padded_batch_lengths.npz", "diaparser", {}),
         ("scores.safetensors", "udpipe2", {}),
         ("spacy_diagonal_root.npz", "spacy", {}),
+        *((ONE_EACH.format(number), "supar", {}) for number in range(8)),
     ],
 )
 def test_logits_are_the_same_distributions_to_the_last_bit(folder, known, name, preset, beside) -> None:
-    for ours, theirs in paired(folder, known, name, preset, **beside):
+    of_file = {"1": list(known.values())[int(name[4])]} if name.startswith("one_") else known
+    for ours, theirs in paired(folder, of_file, name, preset, **beside):
         possible = np.isfinite(ours.log_scores)
         np.testing.assert_array_equal(possible, np.isfinite(theirs.log_scores))
         np.testing.assert_array_equal(ours.log_scores[possible], theirs.log_scores[possible])
@@ -247,12 +193,6 @@ def test_logits_are_the_same_distributions_to_the_last_bit(folder, known, name, 
         np.testing.assert_array_equal(ours.marginals(), theirs.marginals())
         samples = [each.sample(3, np.random.default_rng(7)) for each in (ours, theirs)]  # their names give no seeds
         np.testing.assert_array_equal(*samples)
-
-
-def test_a_file_for_each_sentence(folder, known) -> None:
-    for number, theirs in enumerate(known.values()):
-        ((ours, _),) = paired(folder, {"1": theirs}, f"one_{number}_depmajor_square.npy", "supar")
-        np.testing.assert_array_equal(ours.log_scores[:, 1:], theirs.log_scores[:, 1:])
 
 
 @pytest.mark.parametrize(
