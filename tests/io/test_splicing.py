@@ -69,7 +69,7 @@ def arcs(data: bytes, heads: list[int], labels: list[str | None]) -> list[tuple[
     return found
 
 
-def by_line(data: bytes, heads: list[int], labels: list[str | None], sent_id: str, note: str, deps: str) -> bytes:
+def by_line(data: bytes, heads: list[int], labels: list, name: str, note: str, deps: str, more: bool) -> bytes:
     """What `with_trees` does, without a care for speed."""
     newline = b"\r\n" if data.split(b"\n")[0].endswith(b"\r") else b"\n"
     if deps == "drop" and own_arcs(data) == arcs(data, heads, labels):
@@ -80,24 +80,26 @@ def by_line(data: bytes, heads: list[int], labels: list[str | None], sent_id: st
         if line.startswith(b"#"):
             match = None if named else re.fullmatch(rb"(#\s*sent_id\s*=\s*)(\S|\S.*\S)(\s*)", line)
             named = named or match is not None
-            out.append(match[1] + sent_id.encode() + match[3] if match else line)
+            out.append(match[1] + name.encode() + match[3] if match else line)
             continue
         while notes:
             out.append(notes.pop())
         if len(fields) == 10 and fields[0].isdigit():
             arc = arcs(data, heads, labels)[word]
             third = {"drop": b"_", "basic": b":".join(arc), "keep": fields[8]}[deps]
-            out.append(b"\t".join([*fields[:6], *arc, third, fields[9]]))
+            own = fields[9].rstrip(b"\r\n")
+            misc = (own + b"|" if own != b"_" else b"") + b"E=" + name.encode() if more else own
+            out.append(b"\t".join([*fields[:6], *arc, third, misc + fields[9][len(own) :]]))
             word += 1
         elif deps == "keep" or b"." not in fields[0]:
             out.append(line)
-    return b"".join(out if named else [b"# sent_id = " + sent_id.encode() + newline, *out])
+    return b"".join(out if named else [b"# sent_id = " + name.encode() + newline, *out])
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-@given(sentences(), st.sampled_from(["drop", "basic", "keep"]), st.data())
-def test_trees_stand_in_copies_of_the_sentence(labelled: bool, data: bytes, deps: str, draws: st.DataObject) -> None:
-    """All but the last end with one empty line, the last as the sentence did."""
+@given(sentences(), st.sampled_from(["drop", "basic", "keep"]), st.booleans(), st.data())
+def test_trees_stand_in_copies_of_the_sentence(labelled: bool, data: bytes, deps: str, more: bool, draws) -> None:
+    """All but the last end with one empty line, the last as the sentence did; `more`: with an entry in MISC."""
     block, k = one(data), draws.draw(st.integers(1, 3))
     trees, numbers = [], []
     for _ in range(k):
@@ -114,11 +116,11 @@ def test_trees_stand_in_copies_of_the_sentence(labelled: bool, data: bytes, deps
     given = [[NAMES[number] if number >= 0 else None for number in each] for each in numbers]
     newline = block.newline.encode()
     body = b"".join(line for line in io.BytesIO(data) if line.strip()).removesuffix(newline) + newline * 2
-    expected = [
-        by_line(data if rank == k - 1 else body, trees[rank], given[rank], ids[rank], notes[rank], deps)
-        for rank in range(k)
-    ]
-    got = with_trees(block, np.array(trees, dtype=np.int32), ids, {"note": notes}, deprels=deprels, deps=deps)
+    bodies = [body] * (k - 1) + [data]
+    expected = [by_line(*each, deps, more) for each in zip(bodies, trees, given, ids, notes, strict=True)]
+    entries = [f"E={name}" for name in ids for _ in range(block.n)] if more else None
+    heads = np.array(trees, dtype=np.int32)
+    got = with_trees(block, heads, ids, {"note": notes}, deprels=deprels, deps=deps, entries=entries)
     assert got.data == b"".join(expected)
 
 
@@ -165,27 +167,15 @@ ROWS = """\
 """
 
 
-def with_entries(text: str, keys: list[str], values: list[str], trees: list[list[int]]) -> str:
-    """The sentence with these trees, and the values of the keys for each word in MISC."""
-    entries = ["|".join(map("{}={}".format, keys, each)) for each in zip(*[iter(values)] * len(keys), strict=True)]
-    heads = np.array(trees, dtype=np.int32)
-    return with_trees(one(text).fresh(), heads, ["s1"] * len(trees), entries=entries).data.decode()
-
-
 def test_every_tree_has_its_own_values_in_misc() -> None:
     """An older probability goes; other entries stay, and so does a multiword token."""
-    both = with_entries(ROWS, ["HeadProb", "Q"], ["1", "2", "3", "4", "5", "6", "7", "8"], [[0, 1], [2, 0]])
+    entries = ["HeadProb=1|Q=2", "HeadProb=3|Q=4", "HeadProb=5|Q=6", "HeadProb=7|Q=8"]
+    heads = np.array([[0, 1], [2, 0]], dtype=np.int32)
+    both = with_trees(one(ROWS).fresh(), heads, ["s1", "s1"], entries=entries).data.decode()
     first = ROWS.replace("root\t_\t_", "root\t_\tHeadProb=1|Q=2")
     first = first.replace("A=1|HeadProb=old|B=x=y", "A=1|B=x=y|HeadProb=3|Q=4")
     second = first.replace("0\troot\t_\tHeadProb=1|Q=2", "2\tdep\t_\tHeadProb=5|Q=6").replace("1\tobj", "0\troot")
     assert both == first + second.replace("HeadProb=3|Q=4", "HeadProb=7|Q=8")
-
-
-@pytest.mark.parametrize("end", ["\r\n", "\n", ""])
-def test_how_lines_end_stays_behind_misc(end: str) -> None:
-    text = ROWS.rstrip("\n").replace("\n", end or "\n") + end
-    expected = text.replace("root\t_\t_", "root\t_\tP=1").replace("|HeadProb=old|B=x=y", "|B=x=y|P=2")
-    assert with_entries(text, ["P"], ["1", "2"], [[0, 1]]) == expected
 
 
 @given(st.lists(st.lists(st.sampled_from([0.0, 0.25, 1 - 1e-9, 1.0]), min_size=3, max_size=3), min_size=1, max_size=3))
