@@ -132,16 +132,6 @@ def test_what_has_no_column(says) -> None:
     assert (with_tree(unlabelled, 2, 0).is_reduced, with_tree(unlabelled, 0, 1).is_reduced) == (False, True)
 
 
-def test_the_signature_stands_behind_the_line_that_names_columns(file_of) -> None:
-    pieces = [each.raw for each in blocks(BOM + HEADER + b"\n" + SECOND)]
-    signed = file_of(pieces, signature="how")
-    assert signed == BOM + HEADER + b"\n# generator = how\n" + SECOND
-    (again,) = blocks(signed)
-    assert again.comments[0] == b"# generator = how\n"
-    twice = with_trees(again, np.array([[0], [0]], dtype=np.int32), ["a", "b"]).data
-    assert twice.count(b"# generator") == twice.count(b"global.columns") == 1
-
-
 def test_columns_are_those_of_the_file(file_of, tmp_path, says) -> None:
     """A later file may name the same ones again; others, or ten without a name, are an error."""
     first, second = (each.raw for each in blocks(HEADER + FIRST + HEADER + SECOND))

@@ -21,6 +21,8 @@ from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
 from tests.io.pages.scripts import SCRIPTS, needs_node, run
+from tests.tree_files import tree_text
+from tests.tree_files import word as row_of
 
 EVIL = "</script><script>alert(1)</script><!--"
 
@@ -37,13 +39,8 @@ def data_of(page: bytes) -> dict:
 
 def words(*forms: str) -> str:
     """A sentence whose first word governs all others."""
-    lines = [f"{i}\t{form}\t_\tX\t_\t_\t{0 if i == 1 else 1}\t{form}\t_\t_\n" for i, form in enumerate(forms, 1)]
-    return f"# sent_id = {forms[0]}\n# text = {' '.join(forms)}\n{''.join(lines)}\n"
-
-
-def tree_of(heads: list[int]) -> str:
-    lines = [f"{i}\tw\t_\tX\t_\t_\t{head}\tx\t_\t_\n" for i, head in enumerate(heads, 1)]
-    return f"# sent_id = s\n{''.join(lines)}\n"
+    rows = [row_of(i, form, 0 if i == 1 else 1, form) for i, form in enumerate(forms, 1)]
+    return f"# sent_id = {forms[0]}\n# text = {' '.join(forms)}\n{''.join(rows)}\n"
 
 
 def random_heads(n: int, rng: np.random.Generator) -> list[int]:
@@ -110,7 +107,7 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
     chain[[0, 1, 2, 0, 0, 1, 2, 3, 3], [1, 2, 3, 2, 3, 3, 1, 1, 2]] = [0, 0, 0, -40, -60, -5, -2, -50, -70]
     scores = [chain, *(np.random.default_rng(seed).normal(0, 25, (8, 8)) for seed in range(4))]
     trees = [[2, 3, 0], *(random_heads(7, np.random.default_rng(seed)) for seed in range(4))]
-    given = [sentence(tree_of(heads), each) for heads, each in zip(trees, scores, strict=True)]
+    given = [sentence(tree_text(heads, "x" * len(heads)), each) for heads, each in zip(trees, scores, strict=True)]
     found = [for_page(each, None, False) for each in given]
     packed = [each.packed().arrays for each in found]
     assert any(each["facts"][1] < -90 for each in packed)
@@ -148,19 +145,14 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
 
 
 @needs_node
-def test_the_number_before_a_right_to_left_word_stays_before_it_whatever_follows():
+def test_names_of_heads_and_what_a_repaired_word_was():
+    """A number stays before a right-to-left word, whatever follows; of MISC what `deptree repair` writes is told."""
     names = run(
         ["data.js", "words.js"], "[0, 1, 2, 3].map((i) => headName(value, i))", {"forms": ["كبير", "big", "גדול"]}
     )
     assert names == ["ROOT", "1 كبير\u200e", "2 big", "3 גדול\u200e"]
-
-
-@needs_node
-def test_a_repaired_word_says_what_it_was():
-    """By the entries of MISC that `deptree repair` writes; markup is text, and what is no such entry says nothing."""
     value = ["_", "SpaceAfter=No|OldHead=5", "OldHead=99|OldDeprel=obl|A=b", "OldDeprel=<b>", "GoldHead=3|NotOldHead=4"]
-    told = run(["data.js"], "value.map(beforeRepair)", value)
-    assert told == ["", "head 5", "head 99, obl", "<b>", ""]
+    assert run(["data.js"], "value.map(beforeRepair)", value) == ["", "head 5", "head 99, obl", "<b>", ""]
 
 
 STALE = {"comments": ["tree_logprob"], "prefix": "swor_", "misc": ["HeadProb", "Doubt", "DoubtNote"]}

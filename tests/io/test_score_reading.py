@@ -112,24 +112,17 @@ def test_what_cannot_be_used_is_handed_over_and_left_out_or_raised(scratch) -> N
         next(sentences)
 
 
-@pytest.mark.parametrize(
-    ("options", "part"),
-    [
+def test_requests_that_make_no_sense(says) -> None:
+    for options, part in (
         ({"preset": "natahsa"}, "Did you mean natasha?"),
-        ({"preset": "log,up"}, "'log,up' is not a layout"),
         ({"conllu": "nowhere.conllu"}, "nowhere.conllu: no such file"),
-        ({"labels": LABELS["labels"]}, "no axis of labels"),
         ({"label_scores": LABELS["label_scores"]}, "needs the names of the labels"),
         ({"fix_heads": True}, "needs the sentences"),
         ({"temperature": 0}, "the temperature is 0"),
         ({"lengths": str(DATA / "lengths.txt")}, "--lengths needs a padded .npy"),
-    ],
-    ids=str,
-)
-@pytest.mark.quick
-def test_requests_that_make_no_sense(options, part, says) -> None:
-    with says(part):
-        list(read(NPZ[0], **NPZ[1] | options))
+    ):
+        with says(part):
+            list(read(NPZ[0], **NPZ[1] | options))
 
 
 def test_it_is_offered_at_the_top() -> None:
@@ -155,22 +148,6 @@ def known(folder) -> dict[str, TreeDistribution]:
     return {name: TreeDistribution(square, id=name) for name, square in squares.items()}
 
 
-def paired(
-    folder: Path, known: dict[str, TreeDistribution], name: str, preset: str, **beside: str
-) -> list[tuple[TreeDistribution, TreeDistribution]]:
-    """Distributions of a file and those known: by name where the file or what is beside it has names, else by order."""
-    given = {option: str(folder / file) for option, file in beside.items()}
-    found = {each.id: each.distribution for each in read(str(folder / name), preset=preset, **given)}
-    if set(found) == set(known):
-        return [(found[name], known[name]) for name in known]
-    numbers = range(len(known))
-    assert list(found) in ([str(number + 1) for number in numbers], [f"arr_{number}" for number in numbers])
-    return list(zip(found.values(), known.values(), strict=True))
-
-
-ONE_EACH = "one_{}_depmajor_square.npy"
-
-
 @pytest.mark.parametrize(
     ("name", "preset", "beside"),
     [
@@ -183,44 +160,39 @@ ONE_EACH = "one_{}_depmajor_square.npy"
         ("padded_batch_lengths.npz", "diaparser", {}),
         ("scores.safetensors", "udpipe2", {}),
         ("spacy_diagonal_root.npz", "spacy", {}),
-        *((ONE_EACH.format(number), "supar", {}) for number in range(8)),
+        *((f"one_{number}_depmajor_square.npy", "supar", {}) for number in range(8)),
+        ("logprobs.jsonl", "natasha", {}),
+        ("one_0_headmajor_weights.npy", "treesample", {}),
+        ("allennlp_energy_label_head_dep.npz", "allennlp", {"labels": "labels.json"}),
     ],
 )
-def test_logits_are_the_same_distributions_to_the_last_bit(folder, known, name, preset, beside) -> None:
-    of_file = {"1": list(known.values())[int(name[4])]} if name.startswith("one_") else known
-    for ours, theirs in paired(folder, of_file, name, preset, **beside):
-        possible = np.isfinite(ours.log_scores)
-        np.testing.assert_array_equal(possible, np.isfinite(theirs.log_scores))
-        np.testing.assert_array_equal(ours.log_scores[possible], theirs.log_scores[possible])
-        assert ours.log_partition == theirs.log_partition
-        np.testing.assert_array_equal(ours.marginals(), theirs.marginals())
-        samples = [each.sample(3, np.random.default_rng(7)) for each in (ours, theirs)]  # their names give no seeds
-        np.testing.assert_array_equal(*samples)
+def test_formats_of_others_are_the_same_distributions(folder, known, name, preset, beside) -> None:
+    """Logits to the last bit, by name where the file or what is beside it has names, else by order.
 
-
-@pytest.mark.parametrize(
-    ("name", "preset"),
-    [
-        ("logprobs.jsonl", "natasha"),
-        ("one_0_headmajor_weights.npy", "treesample"),
-        ("allennlp_energy_label_head_dep.npz", "allennlp"),
-    ],
-)
-def test_probabilities_are_the_same_distributions(folder, known, name, preset) -> None:
-    """But for what is common to a word's heads, and for the digits that a float32 or six decimals lack.
-
-    Of labels that is what is left of an arc when they are summed up; those that no arc may have do not count.
+    Probabilities but for what is common to a word's heads, and for the digits that a float32 or six decimals lack; of
+    labels that is what is left of an arc when they are summed up; those that no arc may have do not count.
     """
-    beside = {"labels": "labels.json"} if preset == "allennlp" else {}
-    of_one = {"1": next(iter(known.values()))} if preset == "treesample" else known
-    for ours, theirs in paired(folder, of_one, name, preset, **beside):
-        if beside:
+    given = {option: str(folder / file) for option, file in beside.items()}
+    found = {each.id: each.distribution for each in read(str(folder / name), preset=preset, **given)}
+    due = {"1": list(known.values())[int(name[4])]} if name.startswith("one_") else known
+    numbers = range(len(due))
+    if set(found) != set(due):
+        assert list(found) in ([str(number + 1) for number in numbers], [f"arr_{number}" for number in numbers])
+        found = dict(zip(due, found.values(), strict=True))
+    for theirs, ours in ((theirs, found[key]) for key, theirs in due.items()):
+        if name.startswith(("logprobs", "one_0_headmajor", "allennlp")):
+            np.testing.assert_allclose(ours.marginals(), theirs.marginals(), atol=1e-4)
+            assert ours.argmax().tolist() == theirs.argmax().tolist()
+            assert ours.entropy() == pytest.approx(theirs.entropy(), abs=1e-3)
+            trees = theirs.top_k(5)
+            np.testing.assert_allclose(ours.log_probs(trees), theirs.log_probs(trees), atol=1e-3)
+        else:
+            np.testing.assert_array_equal(ours.log_scores[:, 1:], theirs.log_scores[:, 1:])
+            np.testing.assert_array_equal(ours.marginals(), theirs.marginals())
+            samples = [each.sample(3, np.random.default_rng(7)) for each in (ours, theirs)]  # names give no seeds
+            np.testing.assert_array_equal(*samples)
+        if beside.get("labels"):
             assert ours.labels.names == tuple(json.loads((folder / "labels.json").read_text(encoding="utf-8")))
-        np.testing.assert_allclose(ours.marginals(), theirs.marginals(), atol=1e-4)
-        assert ours.argmax().tolist() == theirs.argmax().tolist()
-        assert ours.entropy() == pytest.approx(theirs.entropy(), abs=1e-3)
-        trees = theirs.top_k(5)
-        np.testing.assert_allclose(ours.log_probs(trees), theirs.log_probs(trees), atol=1e-3)
 
 
 BOTH = pytest.mark.parametrize("name", ["sentences.conllu", "gold.conllu"])
@@ -331,28 +303,22 @@ def test_trees_are_written_as_the_command_writes_them(done, name, line, trees) -
     assert "".join(ours) == text
 
 
-def test_names_of_ones_own() -> None:
+def test_trees_are_written_under_names_of_ones_own_and_only_if_they_fit(nasty, says) -> None:
     first = sentences("gold.conllu")[0]
     named = conllu.parse(first.to_conllu(first.distribution.top_k(2), sent_ids=["x", "y-2"]))
     assert [tokens.metadata["sent_id"] for tokens in named] == ["x", "y-2"]
-
-
-def test_trees_of_another_length(nasty, says) -> None:
     with says("2 heads given for a sentence of 3 words"):
         nasty.apply([0, 1])
 
 
-def test_without_sentences_there_are_no_tokens(says) -> None:
+def test_without_sentences_words_beside_the_scores_are_enough(says) -> None:
     first = next(read(NPZ[0], preset="natasha"))
     for ask in (lambda: first.tokens, lambda: first.apply([0] * 8), lambda: first.to_conllu([0] * 8)):
         with says("there are no sentences to write as CoNLL-U"):
             ask()
-
-
-def test_words_beside_the_scores_are_enough() -> None:
-    first = next(read(str(DATA / "scores.jsonl"), preset="natasha"))
-    assert [token["form"] for token in first.tokens][:3] == ["She", "saw", "the"]
-    assert first.tokens.metadata["sent_id"] == "en-1"
+    worded = next(read(str(DATA / "scores.jsonl"), preset="natasha"))
+    assert [token["form"] for token in worded.tokens][:3] == ["She", "saw", "the"]
+    assert worded.tokens.metadata["sent_id"] == "en-1"
 
 
 @pytest.mark.parametrize("options", [{}, LABELS], ids=["arcs", "labels"])
