@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from itertools import accumulate
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,40 +243,20 @@ def test_other_keys_are_ids(keys: str) -> None:
     assert second.startswith("23" if "b" in keys.split() else "l:2 (b): c has no sentence")
 
 
-class Together(NamedTuple):
-    places: list[int]
-    names: list[str]
-
-
-class Prepare:
-    """All can be worked on together but those called `alone`."""
-
-    def batch(self, items: list[Sentence]) -> Together:
-        places = [at for at, item in enumerate(items) if item.sent_id != "alone"]
-        return Together(places, [items[at].sent_id for at in places])
-
-
-def test_of_many_each_gets_its_part_with_streams_from_the_start() -> None:
-    """Also where one question has moved them on, or did not come to its end and is asked again."""
-    tasks = [(Sentence(name, 1, 1, ""), times) for name, times in (("a", 0), ("alone", 0), ("a", 1))]
-    chunk, given = Chunk(tasks, Prepare(), 7), []
-
-    def draw(batch: Together, streams: Any) -> list[float]:
-        given.append(streams)
+def test_of_many_each_gets_its_part_by_streams_from_the_start_or_is_left_to_itself() -> None:
+    def draw(batch: Any, streams: Any) -> list[float]:
+        found = [streams.of(at).random() for at in range(2)]
         streams.states[:] = 0  # as a kernel moves them on
-        if len(given) == 1:
-            raise KeyboardInterrupt
-        return [streams.of(at).random() for at in range(len(batch.names))]
+        return found
 
-    def fail(batch: Together, streams: Any) -> list[float]:
+    def fail(batch: Any, streams: Any) -> list[float]:
         raise DeptreeError("one of them is bad")
 
-    with pytest.raises(KeyboardInterrupt):
-        chunk.part(draw, 0)
+    tasks = [(Sentence(name, 1, 1, ""), times) for name, times in (("a", 0), ("alone", 0), ("a", 1))]
+    chunk = Chunk(tasks, SimpleNamespace(batch=lambda items: SimpleNamespace(places=[0, 2])), 7)
     one, alone, other = (Row(chunk, at).ask(draw) for at in range(3))
     assert (one != other, alone) == (True, None)
-    assert [each.names for each in given] == [[("a", 0), ("a", 1)]] * 2
-    assert given[0] is not given[1]
+    assert [chunk.part(lambda *given: draw(*given), at) for at in (0, 2)] == [one, other]
     assert [chunk.part(fail, at) for at in range(3)] == [None] * 3
 
 
@@ -356,12 +337,3 @@ def test_sentences_without_ids_are_found_by_their_text(row: str) -> None:
     """A sentence of another text is left out, and those behind it still belong together."""
     ours, theirs, found = row.split()
     assert "".join(paired(ours, theirs)) == found
-
-
-def test_every_pair_has_one_text_and_no_error_is_lost() -> None:
-    rng = random.Random(4)
-    for _ in range(100):
-        ours, theirs = ("".join(rng.choices("abcd", k=rng.randint(1, 8))) for _ in range(2))
-        found = paired(ours, theirs)
-        assert len([each for each in found if each != "!"]) <= min(len(ours), len(theirs))
-        assert len(found) >= max(len(ours), len(theirs))

@@ -259,32 +259,22 @@ def test_words_are_no_padding(n: int, scale: str) -> None:
     check_not_padding(arcs, replace(LOG, scale="weight"))
 
 
-def line(**said: object) -> bytes:
-    return json.dumps({"sent_id": "s", "heads": [0], **said}).encode()
-
-
 @pytest.mark.parametrize(
-    ("read", "said", "parts"),
+    ("read", "said", "problem"),
     [
-        *((read_trees, {"heads": [head]}, ["the head of word 1 is "]) for head in (10**4000, {"a": "x" * 10_000})),
-        *((read_trees, {"count": count}, ["s:1 (s): the count is 1000", "0" * 12]) for count in (10**13, 10**400)),
-        *((read_draws, {"log_prob": -1.0, "tau": tau}, ["s:1 (s): tau is not a time"]) for tau in (1e-320, 1e-200)),
-        (read_draws, {"log_prob": -1e300, "exhausted": True}, ["s:1 (s): ", "their probability is 0 in all"]),
+        *((read_trees, {"heads": [head]}, "the head of word 1 is ") for head in (10**4000, {"a": "x" * 10_000})),
+        *((read_trees, {"count": count}, f"the count is 1{'0' * 12}") for count in (10**13, 10**400)),
+        *((read_draws, {"log_prob": -1.0, "tau": tau}, "tau is not a time") for tau in (1e-320, 1e-200)),
+        (read_draws, {"log_prob": -1e300, "exhausted": True}, "their probability is 0 in all"),
     ],
     ids=lambda value: str(value)[:40],
 )
 @pytest.mark.quick
-def test_numbers_of_trees_that_fuzzing_got_through_with(read, said: dict, parts: list[str], scratch, says) -> None:
-    (error,) = read(scratch("s", line(**said)))
-    assert len(str(error)) < 600 if "count" in said else 200
-    with says(*parts, *["deptree swor"] * (read is read_draws)):
+def test_numbers_of_trees_that_fuzzing_got_through_with(read, said: dict, problem: str, scratch, says) -> None:
+    (error,) = read(scratch("s", json.dumps({"sent_id": "s", "heads": [0]} | said).encode()))
+    with says("s:1 (s): ", problem, "deptree swor" * (read is read_draws)):
         raise error
-
-
-def test_features_that_are_too_large_to_be_squared(scratch, says) -> None:
-    record = Sentence("x", 1, 2, "scores.npz[x]", None, np.zeros((2, 3)), "x")
-    with says("a feature is not a finite number up to 1e+100"):
-        expect.features_of(scratch("f.npz", npz(x=np.full((2, 3, 1), 1e200))), record, Layout())
+    assert len(str(error)) < (600 if "count" in said else 200)
 
 
 @pytest.mark.parametrize(

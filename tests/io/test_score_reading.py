@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import conllu
 import numpy as np
@@ -319,12 +318,3 @@ def test_without_sentences_words_beside_the_scores_are_enough(says) -> None:
     worded = next(read(str(DATA / "scores.jsonl"), preset="natasha"))
     assert [token["form"] for token in worded.tokens][:3] == ["She", "saw", "the"]
     assert worded.tokens.metadata["sent_id"] == "en-1"
-
-
-@pytest.mark.parametrize("options", [{}, LABELS], ids=["arcs", "labels"])
-def test_a_picture_for_notebooks(options) -> None:
-    for sentence in sentences("sentences.conllu", **options):
-        texts = ElementTree.fromstring(sentence._repr_svg_()).itertext()
-        assert set(sentence.record.sentence.column("form")) <= set(texts)
-    bare = ElementTree.fromstring(next(read(NPZ[0], preset="natasha"))._repr_svg_())
-    assert {"1", "2", "8"} <= {text.strip() for text in bare.itertext()}

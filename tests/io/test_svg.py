@@ -221,12 +221,10 @@ def test_rows_are_several_only_where_one_is_too_long():
     assert rows[0] == rows[1] == 1 < rows[2] < rows[3]
 
 
-@pytest.mark.slow("size")
-@pytest.mark.parametrize("n", [5, 30, 96])
+@pytest.mark.parametrize("n", [5, 30])
 def test_a_threshold_of_0_shows_all(n):
     picture, _ = drawn(n, "near", 0.0)
-    assert len(picture.arcs) == n * n
-    assert picture.full_caption == "a tree"
+    assert (len(picture.arcs), picture.full_caption) == (n * n, "a tree")
     assert to_svg(picture).count("<g ") == n * n
 
 
@@ -238,15 +236,6 @@ def test_text_of_60_words_is_readable(kind, width):
     assert f"{picture.hidden:,} arcs hidden" in heading
     assert sum("►" in line for line in lines) == 60
     assert max(map(cells, lines)) <= width + 20
-
-
-def test_samples_hide_too():
-    given = distribution(30, "near")
-    samples = given.sample(50, 7)
-    picture = picture_of("s", ["a"] * 30, given.marginals(), samples[0].tolist(), {}, "a tree", None, samples)
-    seen = {(int(head), word) for tree in samples for word, head in enumerate(tree, 1)}
-    assert picture.hidden == len(seen) - len(picture.arcs) > 0
-    assert "share of the samples at most" in picture.full_caption
 
 
 SPECIAL = '\\input{x} $a_1^2$ & 5% #1 ~ <b> |"[c]{'
