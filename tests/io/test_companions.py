@@ -65,7 +65,6 @@ def table() -> dict[str, tuple[str, str]]:
 
 
 def write(name: str, items: Items, row: Callable[[int], dict[str, Any]]) -> str:
-    """Write JSON Lines."""
     lines = [json.dumps(({"sent_id": key} if key else {}) | row(number)) for key, number in items]
     Path(name).write_text("".join(f"{line}\n" for line in lines))
     return name
@@ -93,7 +92,6 @@ def text(name: str, items: Items, line: str) -> str:
 
 
 def leading(items: Items, **companions: Any) -> Iterator[Any]:
-    """The sentences of scores that lead."""
     return ScoreFiles(ScoreSource(scores("s.jsonl", items)), **companions).read(LOG)
 
 

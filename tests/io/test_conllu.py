@@ -14,15 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu import blocks as module
 from deptree_cli.io.conllu.blocks import (
-    NO_WORD,
     REGIONS,
     Block,
     between_spaces,
     read_blocks_or_errors,
     split_chunks,
     surface_tokens,
-    wrong_tokens,
 )
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import with_trees
@@ -127,12 +126,11 @@ def test_a_treebank_is_written_back_as_it_was(name: str, request) -> None:
 
 
 def test_any_heads_are_read_as_they_are_if_asked_for() -> None:
-    """Also by other processes, and by the block that a change of columns makes."""
     row = b"%d\ta\t_\tX\t_\t_\t%b\tdep\t_\t_\n"
     written = [b"9", b"2", b"x", b"", b"-1", b"7.1", b"_", b"1234567890", b"0"]
     data = b"".join(row % each for each in enumerate(written, 1)) + b"\n"
     (read,) = read_blocks_or_errors(io.BytesIO(data.replace(b"\t9\t", b"\t10\t")), "x", any_heads=True)
-    expected = [10, 2, *[NO_WORD] * 4, None, NO_WORD, 0]
+    expected = [10, 2, *[module.NO_WORD] * 4, None, module.NO_WORD, 0]
     for each in (read, pickle.loads(pickle.dumps(read)), read.with_column("upos", ["Y"] * 9), read.noting({1: "A=1"})):
         assert each.heads == expected
         assert each.column("head") == ["10", *(text.decode() for text in written[1:])]
@@ -187,7 +185,6 @@ def test_what_is_no_text_is_noticed_when_it_is_asked_for(says) -> None:
 
 
 def of_ids(ids: str) -> Block:
-    """A sentence of lines with these ids, each with the form f and its id."""
     return block("# text = x\n" + "".join(word(each, f"f{each}", "_", "_") for each in ids.split()) + "\n")
 
 
@@ -227,7 +224,7 @@ OUT, OVER, MISPLACED = "word-interval-out", "overlapping-word-intervals", "mispl
 @pytest.mark.quick
 def test_nobody_who_looks_at_tokens_passes_over_a_wrong_one(ids: str, wrong: list[str], what: str, says) -> None:
     sentence = of_ids(ids)
-    assert [rule for rule, *_ in wrong_tokens(sentence)] == wrong
+    assert [rule for rule, *_ in module.wrong_tokens(sentence)] == wrong
     for regions in (surface_tokens, between_spaces):
         with says(f"a.conllu:1: the multiword token {what}. Correct the ids"):
             regions(sentence)
@@ -249,7 +246,7 @@ def test_wrong_multiword_tokens_are_those_of_the_validator() -> None:
         state = validator.validate_file_handle(io.StringIO(sentence.raw.decode()))
         theirs, ours = (
             Counter(each.testid for each in state.error_tracker),
-            Counter(r for r, *_ in wrong_tokens(sentence)),
+            Counter(r for r, *_ in module.wrong_tokens(sentence)),
         )
         if ours.keys() - {OVER}:
             del ours[OVER]

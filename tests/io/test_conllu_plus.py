@@ -44,8 +44,6 @@ def with_tree(block: Block, *heads: int, **options: object):
 
 @pytest.fixture
 def file_of(tmp_path):
-    """Write a file of these sentences; what it is."""
-
     def written(pieces, name="out.conllup", signature=""):
         with CONLLU.open(str(tmp_path / name), Page(signature, header=bool(signature))) as write:
             for piece in pieces:
@@ -146,7 +144,6 @@ def test_columns_are_those_of_the_file(file_of, tmp_path, says) -> None:
 
 
 def test_names_of_files_promise_columns(file_of, says) -> None:
-    """Ten in .conllu, named ones in .conllup."""
     assert file_of([SHORT], "x.cupt") == file_of([SHORT], "x.conll") == file_of([SHORT], "x.conllx") == SHORT
     with says(".conllu is the suffix of CoNLL-U, but the columns are ID FORM UPOS"):
         file_of([SHORT], "x.conllu")

@@ -215,7 +215,6 @@ def test_a_batch_comes_slice_by_slice(batch: np.ndarray, order: str) -> None:
 
 @contextmanager
 def piped(feed):
-    """A pipe that is read while another thread feeds it."""
     out_of, into = os.pipe()
 
     def run() -> None:
@@ -246,7 +245,6 @@ def test_a_batch_on_a_pipe_does_not_gather_in_memory() -> None:
 
 
 def test_an_absurd_header_allocates_nothing(says) -> None:
-    """Nor does it go on for ever."""
     said = {"(999999999999, 999999999999)": "announces the shape", "(1000000000000, 2, 2, 0)": "not a padded batch"}
     said |= {"(99999999, 9999, 9999)": "cut short", "(9999, 9999)": "cut short"}
     tracemalloc.start()

@@ -46,7 +46,6 @@ MATRICES = {
 
 
 def contents(path: str, dimensions: int = 2) -> tuple[Meta, list[Raw]]:
-    """What the file says of itself, and what is in it."""
     with open_scores(path) as file:
         return file.meta, list(in_order(file.read(ReadSpec(dimensions))))
 
@@ -215,12 +214,6 @@ def test_the_suffix_says_what_is_written(says) -> None:
             format_for(f"scores{suffix}.gz")
 
 
-def test_no_two_containers_claim_the_same_suffix() -> None:
-    suffixes = [suffix for container in CONTAINERS for suffix in container.suffixes]
-    assert len(set(suffixes)) == len(suffixes)
-    assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in suffixes)
-
-
 class Text:
     """A container of others: a line with a signature, then a matrix of one row on each."""
 
@@ -250,7 +243,6 @@ TEXT = Container("text", (".trees",), starting(b"TREES"), open_text, write_text)
 
 @pytest.fixture
 def register(monkeypatch) -> Register[Container]:
-    """The containers, to which a test may add."""
     copy = Register("container", list(CONTAINERS), group="deptree.containers")
     monkeypatch.setattr(containers, "CONTAINERS", copy)
     return copy

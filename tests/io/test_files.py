@@ -107,17 +107,6 @@ def test_where_nothing_can_be_written(name: str, parts: list[str], tmp_path, say
     assert (tmp_path / "loop").is_symlink()
 
 
-def test_a_file_appears_at_the_end(tmp_path) -> None:
-    final = tmp_path / "out.jsonl"
-    final.write_bytes(b"old")
-    with Output(str(final)) as out:
-        assert out.write(b"new") == 3
-        out.flush()
-        assert final.read_bytes() == b"old"
-    assert final.read_bytes() == b"new"
-    assert list(tmp_path.iterdir()) == [final]
-
-
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, BrokenPipeError])
 def test_an_interrupted_run_leaves_nothing(failure: type[BaseException], tmp_path) -> None:
     def fail(_: object) -> None:
@@ -130,14 +119,21 @@ def test_an_interrupted_run_leaves_nothing(failure: type[BaseException], tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_files_of_a_run_appear_together(tmp_path) -> None:
+def test_files_appear_at_the_end_and_those_of_a_run_together(tmp_path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    with Output(str(tmp_path / "a")) as out:
+        assert out.write(b"new") == 3
+        out.flush()
+        assert (tmp_path / "a").read_bytes() == b"old"
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a", b"new")]
     with all_or_none():
         beside = until_the_end(Output(str(tmp_path / "b")))
         with Output(str(tmp_path / "a")) as out, Output(str(tmp_path / "state"), last=False) as state:
             out.write(b"a")
             state.write(b"s")
         beside.write(b"b")
-        assert [path.name for path in tmp_path.iterdir() if path.suffix != ".part"] == ["state"]
+        assert {path.name for path in tmp_path.iterdir() if path.suffix != ".part"} == {"a", "state"}
+        assert (tmp_path / "a").read_bytes() == b"new"
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"a", "b": b"b", "state": b"s"}
 
 

@@ -11,16 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, SPACES
-from deptree_cli.io.scores.layout import (
-    PRESETS,
-    Layout,
-    cut,
-    from_head_dep,
-    layout,
-    text_of,
-    to_head_dep,
-    words_in,
-)
+from deptree_cli.io.scores.layout import PRESETS, Layout, cut, from_head_dep, layout, text_of, to_head_dep, words_in
 from deptree_cli.io.scores.meta import NOTHING, UNKNOWN, WRITE_SCORES, Meta, space_of
 from deptree_cli.io.scores.records import Interpretation, Temperature
 from deptree_cli.io.sentence import Sentence
@@ -97,15 +88,12 @@ def test_cells_that_carry_no_arc_are_ignored_even_if_nan() -> None:
 
 TEXTS = {
     "": Layout(),
-    "log": Layout(scale="log"),
     "dep-head,log": Layout("dep-head", None, "log"),
     "head-dep,diagonal,weight": Layout("head-dep", "diagonal", "weight"),
     "natasha": Layout("dep-head", "first", "log", "natasha", rectangle=True),
-    "supar-probs": Layout("dep-head", "first", "weight", "supar-probs", rectangle=True),
     "supar,last,weight": Layout("dep-head", "last", "weight", "supar"),
     "torch-struct": Layout("head-dep", "diagonal", "log", "torch-struct"),
     "allennlp": Layout("head-dep", "first", "weight", "allennlp", labels="first"),
-    "spacy": Layout("dep-head", "diagonal", "log", "spacy"),
     "spacy,first,weight": Layout("dep-head", "first", "weight", "spacy"),
 }
 
@@ -115,23 +103,6 @@ TEXTS = {
 def test_one_text_for_a_layout(text: str) -> None:
     assert layout(text) == TEXTS[text]
     assert text_of(TEXTS[text]) == text
-
-
-def test_what_nobody_answers_is_assumed() -> None:
-    assert layout().complete == Layout(None, "first", "weight")
-    assert layout().assumed() == ("orient", "root", "scale")
-    assert layout().assumed(square=False) == ("root", "scale")
-    assert layout("diagonal,log").assumed() == ("orient",)
-    assert layout("synjax").assumed() == ()
-
-
-@pytest.mark.parametrize("answer", ["head-dep", "first", "log", "head-dep,first,log", "synjax", ""])
-def test_what_a_file_says_is_read_whatever_else_is_asked_for(answer: str, says) -> None:
-    own = layout("head-dep,first,log")
-    assert Meta(layout=own).read_with(layout(answer)).reading == own.reading
-    for asked in ("dep-head", "last", "weight", "supar", "synjax,weight"):
-        with says("the file says ", "was asked for. Remove it"):
-            Meta(layout=own).read_with(layout(asked))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +161,6 @@ def test_cut_keeps_the_first_words(says) -> None:
 
 
 def records(how: Layout, dtype: type = np.float32) -> list[Sentence]:
-    """Sentences of several lengths, all weights positive."""
     rng = np.random.default_rng(3)
     scores = [rng.uniform(1.5, 9.0, how.shape(n)).astype(dtype) for n in (1, 4, 2, 9)]
     return [Sentence(str(number), 1, min(each.shape), "", scores=each) for number, each in enumerate(scores)]

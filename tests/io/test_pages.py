@@ -38,7 +38,6 @@ def data_of(page: bytes) -> dict:
 
 
 def words(*forms: str) -> str:
-    """A sentence whose first word governs all others."""
     rows = [row_of(i, form, 0 if i == 1 else 1, form) for i, form in enumerate(forms, 1)]
     return f"# sent_id = {forms[0]}\n# text = {' '.join(forms)}\n{''.join(rows)}\n"
 

@@ -44,7 +44,6 @@ def jsonl(*rows: tuple[str | None, int]) -> bytes:
 
 
 def read_files(*paths: str | None, how: str = "") -> Iterator[Sentence | DeptreeError]:
-    """Of scores and, as far as given, sentences and lengths."""
     return ScoreFiles(ScoreSource(paths[0]), *paths[1:]).read(layout(how))
 
 
@@ -134,14 +133,10 @@ def test_bad_scores_are_handed_on(pair) -> None:
         assert good[0] == "c"
 
 
-def test_files_that_cannot_be_read(pair, scratch, says) -> None:
+def test_standard_input_is_read_once(says) -> None:
     for paths in (("-", "-"), ("-", None, "-")):
         with says("standard input (-) can be read only once"):
             next(read_files(*paths))
-    with says("s.conllu: the file is empty"):
-        pair(rectangles(x=1), b"")
-    with says("s.conll: no such file", "Did you mean s.conllu?"):
-        list(read_files(scratch("a.npz", rectangles(x=1)), "s.conll"))
 
 
 @pytest.mark.parametrize(

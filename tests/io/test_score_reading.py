@@ -11,7 +11,6 @@ import conllu
 import numpy as np
 import pytest
 
-import deptree_cli
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.reading import read
@@ -73,25 +72,6 @@ def test_files_are_read_as_the_commands_read_them(done, name) -> None:
     agree_with_commands(done, *GIVEN[name])
 
 
-def test_labels_together_with_arcs_are_those_with_scores_of_their_own(done) -> None:
-    given, joint = GIVEN["labels"][1], {"preset": "allennlp", "labels": "names.json"}
-    done("convert --to allennlp --to-labels names.json -o joint.npz -q", NPZ[0], *options_of(given))
-    agree_with_commands(done, "joint.npz", joint)
-    for ours, theirs in zip(read(NPZ[0], **given), read("joint.npz", **joint), strict=True):
-        assert ours.distribution.labels.names == theirs.distribution.labels.names
-        marginals = [each.labels.marginals(each.marginals()) for each in (ours.distribution, theirs.distribution)]
-        np.testing.assert_allclose(*marginals, atol=1e-9)
-
-
-def test_a_file_that_says_its_layout_needs_no_preset(done) -> None:
-    done("convert $SCORES --to torch-struct -o own.npz -q")
-    for ours, theirs in zip(read("own.npz"), read(NPZ[0], preset="natasha"), strict=True):
-        np.testing.assert_array_equal(ours.distribution.log_scores, theirs.distribution.log_scores)
-        assert ours.interpretation.layout.name == "torch-struct"
-    with pytest.raises(DeptreeError, match="the file says log, but weight was asked for"):
-        next(read("own.npz", preset="weight"))
-
-
 def test_what_cannot_be_used_is_handed_over_and_left_out_or_raised(scratch) -> None:
     """A line that is not JSON, scores of no sentence, scores without a tree: each with its place and name."""
     first, second, third, *_ = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines()
@@ -124,13 +104,8 @@ def test_requests_that_make_no_sense(says) -> None:
             list(read(NPZ[0], **NPZ[1] | options))
 
 
-def test_it_is_offered_at_the_top() -> None:
-    assert (deptree_cli.read, deptree_cli.ScoredSentence) == (read, ScoredSentence)
-
-
 @pytest.fixture(scope="module")
 def folder(shared, tmp_path_factory) -> Path:
-    """Files of others: the same sentences in many containers and layouts, and their lengths."""
     folder = tmp_path_factory.mktemp("formats")
     for path in (shared / "formats").resolve().iterdir():
         (folder / path.name).symlink_to(path)
@@ -210,13 +185,11 @@ NASTY = """\
 
 
 def sentences(name: str, **options: Any) -> list[ScoredSentence]:
-    """Those of the sample data, with their scores."""
     return list(read(NPZ[0], str(DATA / name), preset="natasha", **options))
 
 
 @pytest.fixture
 def nasty(scratch) -> ScoredSentence:
-    """NASTY, every tree alike."""
     scores = scratch("nasty.jsonl", b'{"scores": [[1,1,1,1],[1,1,1,1],[1,1,1,1],[1,1,1,1]]}')
     (only,) = read(scores, scratch("nasty.conllu", NASTY.encode()), preset="head-dep")
     return only

@@ -54,7 +54,6 @@ def one(data: bytes | str) -> Block:
 
 
 def own_arcs(data: bytes) -> list[tuple[bytes, bytes]]:
-    """HEAD and DEPREL of the words."""
     rows = (line.split(b"\t") for line in data.split(b"\n"))
     return [(row[6], row[7]) for row in rows if len(row) == 10 and row[0].isdigit()]
 
@@ -180,7 +179,6 @@ def test_every_tree_has_its_own_values_in_misc() -> None:
 
 @given(st.lists(st.lists(st.sampled_from([0.0, 0.25, 1 - 1e-9, 1.0]), min_size=3, max_size=3), min_size=1, max_size=3))
 def test_a_probability_below_1_is_never_shown_as_1(rows: list[list[float]]) -> None:
-    """There is an entry for each word of each tree."""
     probs, shown = np.array(rows), {0.0: "0", 0.25: "0.25", 1 - 1e-9: "0.999999999", 1.0: "1"}
     assert entries_of({"P": probs}) == [f"P={shown[prob]}" for row in rows for prob in row]
     assert entries_of({"P": probs, "Q": 1 - probs})[0].startswith(f"P={shown[rows[0][0]]}|Q=")
