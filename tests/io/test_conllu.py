@@ -232,8 +232,7 @@ def test_nobody_who_looks_at_tokens_passes_over_a_wrong_one(ids: str, wrong: lis
 
 
 def test_wrong_multiword_tokens_are_those_of_the_validator() -> None:
-    """It looks for overlaps in sentences without other mistakes; a range too far in front is right for it, so none is
-    here."""
+    """It looks for overlaps where all else is right, and takes a range too far in front for right: none is here."""
     udtools = pytest.importorskip("udtools", reason="udtools is not installed")
     validator, rng, found = udtools.Validator(lang="ud", level=1, output=None), Random(20261201), Counter[str]()
     for _ in range(600):

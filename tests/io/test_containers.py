@@ -31,9 +31,7 @@ from tests.io.scores.written import format_for, write_scores
 
 WRITTEN = [container for container in CONTAINERS if container.write]
 every_container = pytest.mark.parametrize("container", WRITTEN, ids=lambda container: container.name)
-every_named_one = pytest.mark.parametrize(
-    "container", [each for each in WRITTEN if each.named], ids=lambda one: one.name
-)
+every_named_one = pytest.mark.parametrize("container", [each for each in WRITTEN if each.named], ids=lambda it: it.name)
 
 META = Meta("deptree|dump|from:natasha|trees:projective|v:0", layout("natasha"), "projective")
 
@@ -57,10 +55,7 @@ def written(container: Container, arrays: dict, forms: Sequence[str] | None = No
     return Path("written").read_bytes()
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
+pytestmark = pytest.mark.usefixtures("scratch")
 
 KINDS = ["file", "nameless", "stdin", "redirected", "piped", "fifo"]
 

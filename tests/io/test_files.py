@@ -222,7 +222,7 @@ def test_one_file_under_two_names(first: str, second: str, scratch, says) -> Non
             refuse_overwrites([Named("SCORES", first)], [Named("--output", second)])
     with says("--plot and --output would write the same file"):
         refuse_overwrites([], [Named("--output", first), Named("--plot", second)])
-    # Inputs may be the same; outputs that differ, or are devices, are no matter.
+    # Inputs may be the same; outputs that differ, or are devices, are allowed.
     inputs = [Named("SCORES", "a"), Named("--conllu", "a"), Named("--other", "link"), Named("--gold", "/dev/null")]
     refuse_overwrites(inputs, [Named("--output", "/dev/null"), Named("--plot", "/dev/null"), Named("--to", "sub/a")])
 

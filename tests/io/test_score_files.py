@@ -176,10 +176,7 @@ RAWS = [RawScores(None, np.ones((5, 5)), f"a, matrix {number}", True) for number
 @pytest.mark.parametrize(
     ("source", "words", "parts"),
     [
-        *(
-            (RAWS, words, [f"number of lengths is {len(words)}, that of matrices is 2"])
-            for words in ([9, 3, 4], [9], [])
-        ),
+        *((RAWS, words, [f"of lengths is {len(words)}, that of matrices is 2"]) for words in ([9, 3, 4], [9], [])),
         ({"x": RawScores("x", np.ones((2, 2)), "a[x]")}, [1], ["needs a padded .npy", "every key has its own shape"]),
         ([replace(raw, length=3) for raw in RAWS], [1, 2], ["needs a padded .npy", "this file holds the lengths"]),
     ],
