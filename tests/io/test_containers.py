@@ -168,6 +168,7 @@ USUAL += ["sibling", "scores", "lengths", "1"]
 
 @every_named_one
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: repr(name[:20]))
+@pytest.mark.quick
 def test_every_name_comes_back_or_is_refused(container: Container, name: str) -> None:
     """What is refused leaves no file; what is written NumPy reads too."""
     others = {"lengths": "scores", "scores": "lengths"}
