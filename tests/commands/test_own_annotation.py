@@ -1,10 +1,183 @@
-"""Labels, DEPS and empty nodes of the input: kept beside an unchanged tree, else a line on stderr when they go."""
+"""What the input annotates: labels that `--fix-heads` keeps; labels, DEPS and empty nodes beside an unchanged tree."""
 
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
+import numpy as np
 import pytest
+
+from deptree_cli import TreeDistribution, read
+from deptree_cli.core.errors import DeptreeError
+
+NAMES = ("root", "obj", "nmod", "nsubj")
+ARCS = "arcs.npy --from head-dep,log --conllu s.conllu --fix-heads"
+JOINT = f"s{ARCS[4:]} --labels labels.txt"
+COMMANDS = ("decode", "decode --method mbr", "decode -k 3", "sample -k 5", "swor -k 5", "swor -k 5 --labelled")
+
+
+@pytest.fixture
+def scores(put) -> np.ndarray:
+    """Joint scores of a sentence of 4 words, in s.npy, and of arcs alone in arcs.npy."""
+    found = np.random.default_rng(5).normal(size=(5, 5, len(NAMES)))
+    put("s.npy", found)
+    put("arcs.npy", found.max(axis=-1))
+    put("labels.txt", "\n".join(NAMES) + "\n")
+    return found
+
+
+@pytest.fixture
+def given(put, scores):
+    """Put these words, each with HEAD and DEPREL, in s.conllu."""
+    return lambda *words: put("s.conllu", sentence(*words))
+
+
+def sentence(*words: str) -> str:
+    rows = (f"{i}\tw{i}\t_\t_\t_\t_\t{{}}\t{{}}\t_\t_\n".format(*each.split()) for i, each in enumerate(words, 1))
+    return "# sent_id = x\n" + "".join(rows) + "\n"
+
+
+def arcs_of(out: bytes) -> list[list[str]]:
+    """HEAD and DEPREL of every word, over all trees."""
+    rows = [line.split("\t") for line in out.decode().splitlines() if line[:1].isdigit()]
+    return [row[6:8] for row in rows]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("label", ["nmod", "nmod:special"])
+def test_a_label_beside_a_fixed_head_stays(command: str, label: str, given, done) -> None:
+    given("_ _", f"4 {label}", "_ _", "_ _")
+    ran = done(f"{command} {JOINT}")
+    found = arcs_of(ran.out)
+    assert found[1::4] == [["4", label]] * (len(found) // 4)
+    assert all((head == "0") == (deprel == "root") for head, deprel in found)
+    assert {row["deprels"][1] for row in done(f"{command} {JOINT} --format jsonl").rows} == {label}
+    said = f"deptree: the label {label!r} is not in labels.txt: it is kept as annotated, unscored"
+    assert ran.said.count(said) == (label not in NAMES)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("label", ["obj", "obj:special", "root", "ROOT"])
+def test_a_label_without_a_head_is_a_condition(command: str, label: str, given, done) -> None:
+    given("_ _", f"_ {label}", "_ _", "_ _")
+    own = arcs_of(done(f"{command} {JOINT}").out)[1::4]
+    assert {found for _, found in own} == {label}
+    assert {head == "0" for head, _ in own} == {label.lower() == "root"}
+
+
+@pytest.mark.parametrize("command", COMMANDS[:5])
+def test_labels_stay_where_scores_tell_none(command: str, given, done) -> None:
+    given("_ _", "4 nmod:special", "_ obj", "0 Pred")
+    found = arcs_of(done(f"{command} {ARCS}").out)
+    for place, expected in ((1, ["4", "nmod:special"]), (3, ["0", "Pred"])):
+        assert found[place::4] == [expected] * (len(found) // 4)
+    assert [{label for _, label in found[place::4]} for place in (0, 2)] == [{"dep"}, {"obj"}]
+    assert "0" not in {head for head, _ in found[2::4]}
+    assert "deprels" not in done(f"{command} {ARCS} --format jsonl").rows[0]
+
+
+def test_probabilities_and_sums_are_given_the_labels(scores, given, done) -> None:
+    """LabelProb is 1 beside a fixed head; partition and expect are of the conditional distribution."""
+    given("_ _", "4 nmod", "2 x:new", "_ obj")
+    for command in ("decode", "marginals"):
+        out = done(f"{command} {JOINT}").out.decode()
+        rows = [line.split("\t")[9] for line in out.splitlines() if line[:1].isdigit()]
+        assert rows[1] == rows[2] == "HeadProb=1|LabelProb=1"
+    expected = TreeDistribution(scores, labels=NAMES).given([None, 4, 2, None], [None, "nmod", "x:new", "obj"])
+    assert done(f"partition {JOINT}").rows[0]["log_z"] == pytest.approx(expected.log_partition, abs=1e-12)
+    assert done(f"expect entropy {JOINT}").rows[0]["entropy"] == pytest.approx(expected.entropy(), abs=1e-12)
+
+
+def test_conditions_that_say_little(scores, given, done) -> None:
+    """Without a head `dep` says nothing: it stands where no label is known; nor does a sentence without labels."""
+    given("2 dep", "0 dep", "_ dep", "_ dep")
+    expected = TreeDistribution(scores, labels=NAMES).given([2, 0, None, None], ["dep", None, None, None])
+    assert done(f"partition {JOINT}").rows[0]["log_z"] == pytest.approx(expected.log_partition, abs=1e-12)
+    assert arcs_of(done(f"decode {JOINT}").out)[:2] == [["2", "dep"], ["0", "root"]]
+    given("_ _", "4 _", "_ _", "_ _")
+    expected = TreeDistribution(scores.max(axis=-1)).given([None, 4, None, None])
+    assert done(f"partition {ARCS}").rows[0]["log_z"] == pytest.approx(expected.log_partition, abs=1e-12)
+
+
+def test_marginals_of_labels(given, done) -> None:
+    """JSON names the label that was added; an array has those of --labels."""
+    given("_ _", "4 x:new", "_ _", "_ obj")
+    (row,) = done(f"marginals {JOINT} --format jsonl").rows
+    assert row["labels"] == [*NAMES, "x:new"]
+    found = np.array(row["marginals"])
+    assert found[4, 2].tolist() == pytest.approx([0, 0, 0, 0, 1], abs=1e-15)
+    np.testing.assert_allclose(found[:, 1:].sum(axis=(0, 2)), 1)
+    np.testing.assert_allclose(found[:, 4, NAMES.index("obj")].sum(), 1)
+    done(f"marginals {JOINT} -o out.npz")
+    (array,) = np.load("out.npz").values()
+    np.testing.assert_array_equal(array, found[..., : len(NAMES)])
+
+
+def test_a_label_that_is_unknown_is_said_once(scores, put, done) -> None:
+    two = sentence("4 a:b", "_ _", "_ c:d", "_ ROOT")
+    put("s.conllu", two + two.replace("= x", "= y"))
+    put("s.npy", np.stack([scores, scores]))
+    for command in ("sample", "sample --shard 2/2", "decode --jobs 2"):
+        assert re.findall(r"the label '(\S+)' is not in labels.txt", done(f"{command} {JOINT}").err) == ["a:b", "c:d"]
+    assert "is not in" not in done(f"sample {JOINT} -q").err
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "word", "message"),
+    [
+        (
+            "decode",
+            "4 root",
+            "word 2 is given the label 'root', which it cannot have below its head 4. Correct it, allow",
+        ),
+        ("decode", "0 obj", "word 2 is given the label 'obj', which it cannot have below its head ROOT."),
+        (
+            "convert --to-labels names.json -o out.npz",
+            "4 a:b",
+            "the label 'a:b' of the CoNLL-U has no scores to write. Put _ for it, or leave out --fix-heads.",
+        ),
+    ],
+)
+def test_labels_that_are_refused(given, refused, line: str, word: str, message: str) -> None:
+    given("_ _", word, "_ _", "_ _")
+    refused(f"{line} {JOINT} -q", message)
+    with pytest.raises(DeptreeError, match="the label of word 1 is 1"):
+        TreeDistribution(np.zeros((2, 2))).given(labels=[1])
+
+
+def test_show_has_the_labels(given, done) -> None:
+    given("4 a:b", "_ c:d", "_ _", "_ _")
+    for line in (JOINT, ARCS):
+        done(f"show {line} --above 0 -o out.svg")
+        shown = Path("out.svg").read_text()
+        assert "a:b" in shown
+        assert "c:d" in shown
+
+
+@pytest.mark.parametrize("scored", [{"scores": "s.npy", "labels": "labels.txt"}, {"scores": "arcs.npy"}])
+def test_the_library_keeps_them(given, scored: dict[str, str]) -> None:
+    given("_ _", "4 nmod:special", "_ obj", "_ _")
+    (found,) = read(**scored, conllu="s.conllu", preset="head-dep,log", fix_heads=True)
+    trees = found.distribution.sample(3, 1)
+    labels = found.distribution.labels
+    numbers = None if labels is None else labels.draw(trees, seed=1)
+    own = arcs_of(found.to_conllu(trees, numbers).encode())
+    assert {tuple(each) for each in own[1::4]} == {("4", "nmod:special")}
+    assert {label for _, label in own[2::4]} == {"obj"}
+    tokens = found.apply(trees[0], None if numbers is None else numbers[0])
+    assert [token["deprel"] for token in tokens][1:3] == ["nmod:special", "obj"]
+
+
+def test_nothing_is_fixed_without_the_option(given, done) -> None:
+    given("2 x", "0 root", "2 y", "_ obj")
+    found = arcs_of(done(f"sample {JOINT.replace('--fix-heads', '')} -k 50").out)
+    assert "x" not in {label for _, label in found}
+    assert len({head for head, _ in found[3::4]}) > 1
+
 
 # Its best tree is its own; that of the second sentence is another one.
 OWN = """\
@@ -17,65 +190,61 @@ OWN = """\
 
 """
 OTHER = OWN.replace("= own", "= other").replace("2\tobj", "1\tnmod")
-REDUCED = (
-    OWN.replace("= own", "= other")
-    .replace("2:nsubj|4.1:nsubj", "_")
-    .replace("0:root", "_")
-    .replace("2\tobj\t2:obj", "2\tdep\t_")
-    .replace("4.1:nsubj", "_")
-    .replace("4.1\twon\t_\tVERB\t_\t_\t_\t_\t2:conj\tCopyOf=2\n", "")
-)
-SURE = [[0, -99, 0, -99, -99], [-99] * 5, [-99, 0, -99, 0, 0], [-99] * 5, [-99] * 5]
-SCORES = ("s.jsonl", "--from", "synjax", "--conllu", "t.conllu", "--no-header")
+REDUCED = """\
+# sent_id = other
+1\tMary\t_\tPROPN\t_\t_\t2\tnsubj\t_\t_
+2\twon\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\tgold\t_\tNOUN\t_\t_\t2\tdep\t_\t_
+4\tPeter\t_\tPROPN\t_\t_\t2\tconj\t_\t_
 
-
-@pytest.fixture
-def sentences(put):
-    put("s.jsonl", "".join(json.dumps({"sent_id": name, "scores": SURE}) + "\n" for name in ("own", "other")))
-    put("t.conllu", OWN + OTHER)
-
-
+"""
 COPIED = "deptree: labels are copied from the input where the head is unchanged: not predicted, so LAS means nothing"
 REMOVED = [
     "deptree: DEPS are removed where the tree changed: they describe the old one",
     "deptree: empty nodes are removed where the tree changed",
 ]
+READ = "s.jsonl --from synjax --conllu t.conllu --no-header"
+
+
+@pytest.fixture
+def sentences(put) -> None:
+    sure = [[0, -99, 0, -99, -99], [-99] * 5, [-99, 0, -99, 0, 0], [-99] * 5, [-99] * 5]
+    put("s.jsonl", "".join(json.dumps({"sent_id": name, "scores": sure}) + "\n" for name in ("own", "other")))
+    put("t.conllu", OWN + OTHER)
 
 
 def bare(data: bytes) -> str:
     """Sentences without what the commands note."""
-    lines = data.decode().splitlines(keepends=True)
-    kept = [line for line in lines if not line.startswith("#") or line.startswith("# sent_id")]
-    return "".join(line.partition("HeadProb=")[0] + "_\n" if "HeadProb=" in line else line for line in kept)
+    return re.sub(r"HeadProb=\S+", "_", re.sub(r"# (?!sent_id).*\n", "", data.decode()))
 
 
-@pytest.mark.parametrize("how", [(), ("--method", "mbr"), ("--jobs", 2)], ids=str)
-def test_a_sentence_keeps_all_with_its_own_tree(done, sentences, how):
-    ran = done("decode", *SCORES, *how)
+@pytest.mark.parametrize("how", ["", "--method mbr", "--jobs 2"])
+def test_a_sentence_keeps_all_with_its_own_tree(done, sentences, how: str) -> None:
+    ran = done(f"decode {READ} {how}")
     assert bare(ran.out) == OWN + REDUCED
     assert ran.said == [COPIED, *REMOVED]
-    assert done("decode", *SCORES, *how, "-q").err == ""
+    assert done(f"decode {READ} {how} -q").err == ""
 
 
 @pytest.mark.parametrize("size", [1, 300])
-def test_many_trees_get_the_same_lines(done, sentences, size):
-    ran = done("sample", *SCORES, "-k", size, "--seed", 7)
+def test_many_trees_get_the_same_lines(done, sentences, size: int) -> None:
+    ran = done(f"sample {READ} -k {size} --seed 7")
     assert ran.said == [COPIED, *REMOVED]
     assert ran.out.count(b"CopyOf=2") == size
 
 
-def test_what_goes_on_request_or_stays_needs_no_line(done, sentences):
-    assert done("decode", *SCORES, "--deps", "basic").said == [COPIED]
-    kept = done("decode", *SCORES, "--deps", "keep")
+def test_what_goes_on_request_or_stays_needs_no_line(done, sentences) -> None:
+    assert done(f"decode {READ} --deps basic").said == [COPIED]
+    kept = done(f"decode {READ} --deps keep")
     assert (kept.said, kept.out.count(b"CopyOf=2")) == ([COPIED], 2)
-    assert done("decode", *SCORES[:-1], "--format", "jsonl").said == []
+    assert done(f"decode {READ.removesuffix('--no-header')} --format jsonl").said == []
 
 
-def test_labels_that_were_fixed_predicted_or_missing_are_not_copied(done, sentences, put):
-    assert done("decode", *SCORES, "--fix-heads").said == []
+def test_labels_that_were_fixed_predicted_or_missing_are_not_copied(done, sentences, put) -> None:
+    assert done(f"decode {READ} --fix-heads").said == []
     put("labels.json", '["nsubj", "root", "obj", "conj"]')
-    label_scores = [[[0.0, 0.0, 1.0, 0.0]] * 5] * 5
-    put("l.jsonl", "".join(json.dumps({"sent_id": name, "scores": label_scores}) + "\n" for name in ("own", "other")))
-    assert done("decode", *SCORES, "--labels", "labels.json", "--label-scores", "l.jsonl").said == REMOVED
+    of_labels = [[[0.0, 0.0, 1.0, 0.0]] * 5] * 5
+    put("l.jsonl", "".join(json.dumps({"sent_id": name, "scores": of_labels}) + "\n" for name in ("own", "other")))
+    assert done(f"decode {READ} --labels labels.json --label-scores l.jsonl").said == REMOVED
     put("t.conllu", (OWN + OTHER).replace("\tnsubj\t", "\t_\t").replace("\tconj\t", "\tdep\t"))
-    assert done("decode", *SCORES).said == [COPIED, *REMOVED]
+    assert done(f"decode {READ}").said == [COPIED, *REMOVED]
