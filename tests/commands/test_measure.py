@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import tracemalloc
-from pathlib import Path
+from collections import defaultdict
 
 import numpy as np
 import pytest
 
 from deptree_cli.core import chance
-from tests.sample import DATA, SCORES
+from tests.commands.sessions import hold_session
+from tests.lines import table
+from tests.sample import DATA
 
-GOLD = DATA / "gold.conllu"
-
-TREE = """# newdoc id = d{doc}
-# sent_id = {name}
+TREE = """# newdoc id = d1
+# sent_id = a
 1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_
 1\tde\t_\tADP\t_\t_\t3\tcase\t_\t_
 2\tle\t_\tDET\t_\t_\t3\tdet\t_\t_
@@ -23,155 +23,123 @@ TREE = """# newdoc id = d{doc}
 5\toui\t_\tINTJ\t_\t_\t4\tdiscourse\t_\t_
 
 """
-
-
-@pytest.fixture(autouse=True)
-def _in_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-def of(rows: list[dict], quantity: str, whose: str = "trees") -> dict:
-    return next(row for row in rows if (row["quantity"], row["of"]) == (quantity, whose))
-
-
-def test_trees_without_words(deptree, done, put) -> None:
-    """JSON Lines of heads, with labels or without, and head vectors; other commands say how to add the words."""
-    trees = [[2, 0, 2], [0], [3, 1, 0, 3]]
-    put("t.jsonl", "".join(f'{{"sent_id": "s{n}", "heads": {heads}}}\n' for n, heads in enumerate(trees)))
-    put("t.hv", "\n".join(" ".join(map(str, heads)) for heads in trees))
-    put("t.conllu", "\n".join(words(heads) for heads in trees))
-    means = done("measure", "t.conllu", "--seed", 1).out
-    assert means == done("measure", "t.jsonl", "--seed", 1).out == done("measure", "t.hv", "--seed", 1).out
-    assert means == done("measure", "-", "--seed", 1, stdin=Path("t.hv").read_bytes()).out
-    labelled = done("measure", "-", "--per", "word", stdin=b'{"heads": [2, 0], "deprels": ["det", "root"]}').rows
-    assert [(row["deprel"], row["head_deprel"], row["length"]) for row in labelled] == [
-        ("det", "root", 1),
-        ("root", None, None),
-    ]
-    assert [row["sent_id"] for row in done("measure", "t.jsonl", "t.hv", "--per", "sentence").rows] == [
-        *("s0", "s1", "s2"),
-        *("4", "5", "6"),
-    ]
-    for command in (["check"], ["repair"], ["eval", "t.conllu"]):
-        for path, what in (("t.jsonl", "JSON"), ("t.hv", "numbers")):
-            said = deptree(*command, path).said[-1]
-            remedy = "Add the words first: deptree combine FILE --conllu SENTENCES."
-            assert said == f"deptree: {path}:1: a line of {what} where CoNLL-U should be. {remedy}"
-    put("cut.conllu", words([2, 0]) + "\n1")
-    assert deptree("check", "cut.conllu").said[-1].startswith("deptree: cut.conllu:4: 1 column where a word has 10")
-    done("combine", "t.hv", "--conllu", "t.conllu", "-o", "words.conllu")
-    assert done("measure", "words.conllu", "--seed", 1).out == means
-    put("bad.hv", "0 1\n0 x\n")
-    assert deptree("measure", "bad.hv").said == [
-        "deptree: bad.hv:2: the head of word 2 is 'x', not a number. Give one head per word, 0 for ROOT."
-    ]
+OPEN = TREE.replace("\t0\troot", "\t_\troot")
+TREES = [[2, 0, 2], [0], [3, 1, 0, 3]]
 
 
 def words(heads: list[int]) -> str:
-    rows = (f"{word}\tw{word}\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1))
-    return "".join(rows)
+    return "".join(f"{word}\tw{word}\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)) + "\n"
+
+
+def documents() -> str:
+    """What stands under `# newdoc` is of all its sentences; a sentence's own comes first; another document has none."""
+    one, two, three = (f"# sent_id = {name}\n1\tx\t_\tX\t_\t_\t0\troot\t_\t_\n\n" for name in "abc")
+    return f"# newdoc id = d1\n# genre = news\n{one}{two}# genre = web\n{three}{two}# newdoc\n{three}"
+
+
+FILES = {
+    "du.conllu": TREE,
+    "docs.conllu": documents(),
+    "lone.conllu": TREE + "# sent_id = b\n1\toui\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n",
+    "some.conllu": TREE + OPEN,
+    "open.conllu": OPEN,
+    "cycle.conllu": TREE.replace("\t0\troot", "\t1\troot"),
+    "roots.conllu": TREE.replace("\t4\tdisc", "\t0\tdisc"),
+    "t.conllu": "".join(map(words, TREES)),
+    "t.jsonl": "".join(f'{{"sent_id": "s{n}", "heads": {heads}}}\n' for n, heads in enumerate(TREES)),
+    "t.hv": "\n".join(" ".join(map(str, heads)) for heads in TREES),
+    "labelled.jsonl": '{"heads": [2, 0], "deprels": ["det", "root"]}',
+    "bad.hv": "0 1\n0 x\n",
+    "cut.conllu": words([2, 0]) + "1",
+}
+
+
+@pytest.fixture(autouse=True)
+def files(put) -> None:
+    for name, text in FILES.items():
+        put(name, text)
+
+
+def test_a_session(deptree, golden) -> None:
+    lines = """
+        measure du.conllu --per word
+        measure du.conllu --per word --no-punct | the dependent of the comma goes to its head
+        measure du.conllu --per sentence --quantity length --quantity sum_length
+        measure du.conllu --per sentence --quantity length --quantity sum_length --no-punct
+        measure du.conllu --per sentence --quantity length --quantity sum_length --tokens | of a token the arcs are one
+        measure du.conllu --per sentence --quantity length --quantity sum_length --tokens --no-punct
+        measure du.conllu docs.conllu --per word --tsv
+        measure labelled.jsonl --per word | trees need no words, and may have labels
+        measure t.jsonl t.hv --per sentence --quantity depth
+        measure some.conllu --on-error skip --per sentence --quantity depth
+        measure docs.conllu --per word --comment genre --comment "newdoc id" | comments, those of documents too
+        measure docs.conllu --per sentence --comment genre --comment "newdoc id" --quantity length
+        measure docs.conllu --per word --comment gender
+        measure bad.hv
+    """
+    hold_session(deptree, golden, "measure.txt", lines)
+
+
+def test_trees_without_words(done) -> None:
+    """JSON Lines of heads and head vectors; a file that combine adds words to."""
+    means = done("measure t.conllu --seed 1").out
+    for path in ("t.jsonl", "t.hv", "-"):
+        assert done(f"measure {path} --seed 1", stdin=FILES["t.hv"].encode()).out == means
+    done("combine t.hv --conllu t.conllu -o words.conllu")
+    assert done("measure words.conllu --seed 1").out == means
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("command", ["check", "repair", "eval t.conllu"])
+@pytest.mark.parametrize(("path", "what"), [("t.jsonl", "JSON"), ("t.hv", "numbers")])
+def test_other_commands_say_how_to_add_the_words(refused, command: str, path: str, what: str) -> None:
+    remedy = "Add the words first: deptree combine FILE --conllu SENTENCES."
+    ran = refused(f"{command} {path}")
+    assert ran.said == [f"deptree: {path}:1: a line of {what} where CoNLL-U should be. {remedy}"]
 
 
 def test_a_row_per_sentence_and_their_means(done) -> None:
-    rows = done("measure", GOLD, "--per", "sentence").rows
-    means = done("measure", GOLD, "--seed", 1).rows
+    rows = done("measure $GOLD --per sentence").rows
+    means = {(row["quantity"], row["of"]): row for row in done("measure $GOLD --seed 1").rows}
     assert [row["sent_id"] for row in rows][:2] == ["en-1", "en-2"]
     for name in ("sum_length", "mean_length", "depth", "crossings"):
-        assert of(means, name)["mean"] == pytest.approx(np.mean([row[name] for row in rows]))
-        assert of(means, name)["low"] <= of(means, name)["mean"] <= of(means, name)["high"]
+        row = means[name, "trees"]
+        assert row["mean"] == pytest.approx(np.mean([row[name] for row in rows]))
+        assert row["low"] <= row["mean"] <= row["high"]
     for name in ("random_order", "smallest", "random_trees"):
-        mean = np.mean([row[name]["sum_length"] for row in rows])
-        assert of(means, "sum_length", name)["mean"] == pytest.approx(mean)
-        assert of(means, "sum_length", name)["difference"] == pytest.approx(of(means, "sum_length")["mean"] - mean)
+        mean, row = np.mean([row[name]["sum_length"] for row in rows]), means["sum_length", name]
+        assert row["mean"] == pytest.approx(mean)
+        assert row["difference"] == pytest.approx(means["sum_length", "trees"]["mean"] - mean)
 
 
-def test_tsv_has_the_same_columns_for_all(done) -> None:
-    header, *lines = done("measure", GOLD, "--per", "sentence", "--tsv").out.decode().splitlines()
-    assert {line.count("\t") for line in lines} == {header.count("\t")}
-    row = done("measure", GOLD, "--per", "sentence").rows[0]
-    cells = dict(zip(header.split("\t"), lines[0].split("\t"), strict=True))
-    assert float(cells["random_order.mean_length"]) == row["random_order"]["mean_length"]
-
-
-def test_lines_of_tsv_have_what_rows_have_of_every_sentence(done, put) -> None:
+@pytest.mark.parametrize("options", ["", "--comment 'newdoc id'", "-k 9 --seed 1"])
+def test_lines_of_tsv_have_what_rows_have_of_every_sentence(done, options: str) -> None:
     """Lines are made of all sentences of a batch at once, of one without arcs too; JSON row by row."""
-    lone = TREE.format(doc=1, name="a") + "# sent_id = b\n1\toui\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
-    for options in ((), ("--comment", "newdoc id"), ("-k", 9, "--seed", 1)):
-        line = ("measure", put("few.conllu", lone), GOLD, "--per", "sentence", *options)
-        header, *lines = done(*line, "--tsv").out.decode().splitlines()
-        rows = done(*line).rows
-        assert len(lines) == len(rows) > 2
-        for text, row in zip(lines, rows, strict=True):
-            flat = {
-                f"{name}.{key}": each for name, of in row.items() if isinstance(of, dict) for key, each in of.items()
-            }
-            flat |= {name: value for name, value in row.items() if not isinstance(value, dict)}
-            cells = ["" if value is None else str(value) for value in map(flat.pop, header.split("\t"))]
-            assert (text.split("\t"), flat) == (cells, {})
-
-
-def test_words_that_are_left_out_and_joined(done, put) -> None:
-    """The dependent of the comma goes to its head; of a multiword token the arcs are one."""
-    path = put("du.conllu", TREE.format(doc=1, name="a"))
-
-    def measured(*options: str) -> tuple[int, int]:
-        (row,) = done("measure", path, "--per", "sentence", *options).rows
-        return row["length"], row["sum_length"]
-
-    assert measured() == (5, 2 + 1 + 1 + 1)
-    assert measured("--no-punct") == (4, 2 + 1 + 1)
-    assert measured("--tokens") == (4, 1 + 1 + 1)
-    assert measured("--tokens", "--no-punct") == (3, 1 + 1)
-
-
-def test_rows_have_comments_and_those_of_documents(done, deptree, put) -> None:
-    """What stands under `# newdoc` is of all its sentences; a sentence's own comes first; another document has none."""
-    first = "# newdoc id = d1\n# genre = news\n# sent_id = a\n1\tx\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
-    second, own = (first[first.index("# sent") :].replace("= a", f"= {name}") for name in "bc")
-    path = put("docs.conllu", first + second + "# genre = web\n" + own + second + "# newdoc\n" + own)
-    for per in ("sentence", "word"):
-        rows = done("measure", path, "--per", per, "--comment", "genre", "--comment", "newdoc id").rows
-        assert [row["genre"] for row in rows] == ["news", "news", "web", "news", None]
-        assert [row["newdoc id"] for row in rows] == ["d1"] * 5
-    assert {row["file"] for row in done("measure", path, "--per", "sentence").rows} == {str(path)}
-    assert (
-        "no sentence has the comment 'gender'" in deptree("measure", path, "--per", "word", "--comment", "gender").err
-    )
-
-
-def test_a_row_per_word(done, put) -> None:
-    path = put("du.conllu", TREE.format(doc=1, name="a"))
-    rows = done("measure", path, "--per", "word").rows
-    assert rows[0] == {
-        **{"sent_id": "a", "word": 1, "form": "de", "upos": "ADP", "deprel": "case", "head_deprel": "root"},
-        **{"length": 2, "depth": 1, "crossed": False, "nonprojective": False},
-    }
-    assert [(row["head_deprel"], row["length"], row["depth"]) for row in rows[2:]] == [
-        *((None, None, 0), ("root", -1, 1), ("punct", -1, 2))
-    ]
-    without = done("measure", path, "--per", "word", "--no-punct").rows
-    assert [(row["word"], row["length"], row["head_deprel"]) for row in without][-1] == (5, -1, "root")
-    several = done("measure", path, GOLD, "--per", "word", "--tsv").out.decode().splitlines()
-    assert several[0].split("\t")[:3] == ["sent_id", "file", "word"]
-    assert several[1].split("\t")[1:] == [str(path), "1", "de", "ADP", "case", "root", "2", "1", "false", "false"]
+    line = f"measure lone.conllu $GOLD --per sentence {options}"
+    header, *lines = done(f"{line} --tsv").out.decode().splitlines()
+    rows = done(line).rows
+    assert len(lines) == len(rows) > 2
+    for text, row in zip(lines, rows, strict=True):
+        flat = {f"{name}.{key}": each for name, of in row.items() if isinstance(of, dict) for key, each in of.items()}
+        flat |= {name: value for name, value in row.items() if not isinstance(value, dict)}
+        cells = ["" if value is None else str(value) for value in map(flat.pop, header.split("\t"))]
+        assert (text.split("\t"), flat) == (cells, {})
 
 
 def test_words_add_up_to_their_sentences(done) -> None:
     """Crossed and non-projective arcs, lengths and depths, of a treebank with all of them."""
-    words = done("measure", DATA / "treebank.conllu", "--per", "word").rows
-    sums: dict[str, list[int]] = {}
-    for row in words:
-        of = sums.setdefault(row["sent_id"], [0, 0, 0, 0])
-        added = row["crossed"], row["nonprojective"], abs(row["length"] or 0)
-        of[:3] = [one + more for one, more in zip(of, added, strict=False)]
-        of[3] = max(of[3], row["depth"])
-    rows = done("measure", DATA / "treebank.conllu", "--per", "sentence").rows
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for row in done("measure $DATA/treebank.conllu --per word").rows:
+        crossed, nonprojective, length, depth = sums[row["sent_id"]]
+        more = length + abs(row["length"] or 0), max(depth, row["depth"])
+        sums[row["sent_id"]] = [crossed + row["crossed"], nonprojective + row["nonprojective"], *more]
+    rows = done("measure $DATA/treebank.conllu --per sentence").rows
     names = "crossed_arcs", "non_projective_arcs", "sum_length", "depth"
     assert sums == {row["sent_id"]: [row[name] for name in names] for row in rows}
 
 
 def test_the_recipe_compares_groups(done, capsys) -> None:
-    done("measure", GOLD, "--per", "sentence", "--quantity", "mean_length", "-q", "-o", "rows.jsonl")
+    done("measure $GOLD --per sentence --quantity mean_length -q -o rows.jsonl")
     recipe = DATA.parent.joinpath("docs", "recipes.md").read_text(encoding="utf-8")
     block = next(each for each in recipe.split("```python\n") if "permutation_test" in each)
     exec(block.partition("```")[0], {})
@@ -182,65 +150,45 @@ def test_the_recipe_compares_groups(done, capsys) -> None:
 
 
 def test_the_parser_expects_what_expect_says(done) -> None:
-    rows = done("measure", GOLD, "--scores", *SCORES, "--per", "sentence", "-k", 200, "--seed", 1).rows
-    exact = done("expect", "sum_length", *SCORES).rows
-    for row, known in zip(rows, exact, strict=True):
+    rows = done("measure $GOLD --scores $SCORES --per sentence -k 200 --seed 1").rows
+    for row, known in zip(rows, done("expect sum_length $SCORES").rows, strict=True):
         assert row["parser"]["sum_length"] == pytest.approx(known["sum_length"])
         assert "sum_length" not in row["parser_error"]
         assert row["parser_sd"]["depth"] ** 2 / 200 == pytest.approx(row["parser_error"]["depth"] ** 2)
-
-
-def test_jobs_change_nothing(done) -> None:
-    line = ("measure", GOLD, "--scores", *SCORES, "--per", "sentence", "-k", 5, "--seed", 1)
-    assert done(*line).out == done(*line, "-j", 2).out
+    line = "measure $GOLD --scores $SCORES --per sentence -k 5 --seed 1"
+    assert done(line).out == done(f"{line} -j 2").out
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "said"),
-    [
-        (
-            TREE.replace("\t0\troot", "\t_\troot"),
-            (),
-            "word 3 has no HEAD. Every word of a tree needs one: deptree repair finds it.",
-        ),
-        (TREE.replace("\t0\troot", "\t1\troot"), (), "not a tree: word 1 is its own ancestor"),
-        (
-            TREE.replace("\t4\tdisc", "\t0\tdisc"),
-            (),
-            "the tree has 2 roots. Add --multi-root, or correct the tree, for example with deptree repair.",
-        ),
-        (TREE, ("--by", "genre"), "There is no --by now: --per sentence or word with --comment KEY"),
-        (TREE, ("--comment", "genre"), "--comment needs rows: --per sentence or --per word."),
-        (TREE, ("--per", "sentence", "--comment", "depth"), "Rows have depth as it is. Remove --comment depth."),
-        (TREE, ("--per", "word", "--quantity", "depth"), "--quantity needs --per sentence or --per treebank."),
-        (TREE, ("--quantity", "dept"), "there is no quantity 'dept'. Did you mean depth?"),
-        (TREE, ("--quantity", "entropy"), "entropy is a quantity of a distribution"),
-        (TREE, ("--quantity", "sum_length", "-k", "3"), "-k samples trees for quantities that are not sums over arcs"),
-    ],
+    ("line", "says"),
+    table("""
+        open.conllu | word 3 has no HEAD. Every word of a tree needs one: deptree repair finds it.
+        cycle.conllu | not a tree: word 1 is its own ancestor
+        roots.conllu | the tree has 2 roots. Add --multi-root, or correct the tree, for example with deptree repair.
+        du.conllu --by genre | There is no --by now: --per sentence or word with --comment KEY
+        du.conllu --comment genre | --comment needs rows: --per sentence or --per word.
+        du.conllu --per sentence --comment depth | Rows have depth as it is. Remove --comment depth.
+        du.conllu --per word --quantity depth | --quantity needs --per sentence or --per treebank.
+        du.conllu --quantity dept | there is no quantity 'dept'. Did you mean depth?
+        du.conllu --quantity entropy | entropy is a quantity of a distribution
+        du.conllu --quantity sum_length -k 3 | -k samples trees for quantities that are not sums over arcs
+        cut.conllu | cut.conllu:4: 1 column where a word has 10
+    """),
 )
-def test_what_is_refused(deptree, put, text: str, options: tuple[str, ...], said: str) -> None:
-    ran = deptree("measure", put("bad.conllu", text.format(doc=1, name="a")), *options)
-    assert ran.code == 2
-    assert said in ran.err
-
-
-def test_sentences_without_a_tree_are_skipped(deptree, put) -> None:
-    text = TREE.format(doc=1, name="a") + TREE.format(doc=1, name="b").replace("\t0\troot", "\t_\troot")
-    ran = deptree("measure", put("some.conllu", text), "--on-error", "skip", "--per", "sentence")
-    assert (ran.code, [row["sent_id"] for row in ran.rows]) == (1, ["a"])
+def test_what_is_refused(refused, line: str, says: tuple[str, ...]) -> None:
+    refused(f"measure {line} -q", *says)
 
 
 @pytest.mark.parametrize("options", ["--seed 1", "--seed 1 --multi-root", "--per sentence", "--per word"])
 def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(done, put, options: str) -> None:
     """Of a chain of 3,000 words; 72 MB are a number for each arc. The first file loads what is loaded once."""
     for n in (40, 3000):
-        rows = (f"{word}\tw\t_\tNOUN\t_\t_\t{word - 1}\t{'dep' if word > 1 else 'root'}" for word in range(1, n + 1))
-        put(f"{n}.conllu", "".join(f"{row}\t_\t_\n" for row in rows) + "\n")
-    done("measure", "40.conllu", *options.split(), "-q")
+        put(f"{n}.conllu", words(list(range(n))))
+    done(f"measure 40.conllu {options} -q")
     chance.of_random_trees.cache_clear()
     tracemalloc.start()
     try:
-        done("measure", "3000.conllu", *options.split(), "-q")
+        done(f"measure 3000.conllu {options} -q")
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
