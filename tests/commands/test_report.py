@@ -1,17 +1,181 @@
-"""``deptree report``: which sentences the page has, and what it says of them."""
+"""``deptree show`` and ``deptree report``: which sentences and arcs, in which form, and what the page says of them."""
 
 from __future__ import annotations
 
 import json
 import re
 from base64 import b64decode
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from tests.sample import DATA, SCORES
+from tests.commands.sessions import hold_session
+from tests.lines import table
+from tests.sample import DATA
 
-GOLD = ("--conllu", DATA / "gold.conllu")
+GOLD = (DATA / "gold.conllu").read_text(encoding="utf-8")
+SHOW = "show $SCORES --conllu $GOLD"
+REPORT = "report $SCORES --conllu $GOLD"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def arcs(svg: bytes, kind: str) -> dict[tuple[int, int], float]:
+    """(head, dependent) -> opacity."""
+    groups = [group for group in ElementTree.fromstring(svg).iter(f"{SVG}g") if group.get("class") == f"arc {kind}"]
+    return {
+        (int(group.get("data-head")), int(group.get("data-dependent"))): float(path.get("opacity"))
+        for group in groups
+        for path in group.iter(f"{SVG}path")
+        if path.get("class") == "line"
+    }
+
+
+def words(svg: bytes) -> list[str]:
+    texts = ElementTree.fromstring(svg).iter(f"{SVG}text")
+    return [text.text for text in texts if text.get("class") == "word"]
+
+
+def test_the_most_probable_tree_and_what_else_may_be(done) -> None:
+    svg = done("show $SCORES $SENTENCES --sentence ru-1").out
+    (row,) = (row for row in done("decode $SCORES").rows if row["sent_id"] == "ru-1")
+    (probs,) = (row["marginals"] for row in done("marginals $SCORES").rows if row["sent_id"] == "ru-1")
+    tree, others = arcs(svg, "tree"), arcs(svg, "other")
+    best = {(head, word) for word, head in enumerate(row["heads"], 1)}
+    likely = {(head, word) for word, heads in enumerate(probs, 1) for head, p in enumerate(heads) if p >= 0.01}
+    assert (set(tree), set(others)) == (best, likely - best)
+    assert others
+    for (head, word), opacity in (tree | others).items():
+        assert opacity == pytest.approx(probs[word - 1][head], rel=1e-3)
+
+
+def test_a_tree_that_the_sentence_has_is_drawn_however_improbable(done, put) -> None:
+    put("two.conllu", "1\ta\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    put("two.npy", np.array([[0, 9995.0, 5], [0, 0, 1], [0, 1, 0]]))
+    ran = done("show two.npy --from head-dep --conllu two.conllu")
+    assert arcs(ran.out, "tree") == {(2, 1): 0.0005, (0, 2): 0.0005}
+    assert set(arcs(ran.out, "other")) == {(0, 1), (1, 2)}
+    assert b">det &lt;.01<" in ran.out
+    assert b"(tree of the CoNLL-U, probability 0.0005" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        ("21", b"heads of the CoNLL-U, which are not a tree here"),
+        ("01", b"tree of the CoNLL-U, impossible by these scores"),
+        ("_0", b"most probable tree, probability 1"),
+    ],
+)
+def test_heads_that_no_parser_would_give(done, put, heads, said) -> None:
+    put("two.conllu", "".join(f"{word}\ta\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)) + "\n")
+    put("two.npy", np.array([[0, 1.0, 1], [0, 0, 0], [0, 1, 0]]))
+    assert said in done("show two.npy --from head-dep --conllu two.conllu").out
+
+
+def test_labels_of_the_sentence_stand_on_its_arcs_only(done) -> None:
+    svg = done(f"{SHOW} --sentence en-1").out.decode()
+    assert "<title>saw -&gt; telescope (obl): 0.6512</title>" in svg
+    assert "<title>man -&gt; telescope: 0.3485</title>" in svg
+
+
+@pytest.mark.parametrize(("sentence", "first"), [("", "She"), ("--sentence 4", "Plants"), ("--sentence cs-2", "Jana")])
+def test_which_sentence(done, sentence: str, first: str) -> None:
+    assert words(done(f"{SHOW} {sentence}").out)[0] == first
+
+
+def test_a_name_goes_before_a_number_and_words_without_sentences_are_numbers(done, put) -> None:
+    rows = (f"# sent_id = {name}\n1\t{form}" + "\t_" * 8 + "\n\n" for name, form in ((7, "a"), (9, "b"), (1, "c")))
+    put("named.conllu", "".join(rows))
+    put("s.npy", np.ones((3, 2, 2)))
+    shown = [
+        words(done(f"show s.npy --from head-dep --conllu named.conllu --sentence {name}").out) for name in (7, 1, 2)
+    ]
+    assert shown == [["a"], ["c"], ["b"]]
+    assert words(done("show $SCORES").out) == [str(number) for number in range(1, 9)]
+
+
+def test_other_sentences_may_be_unusable(done, deptree, put) -> None:
+    put("s.npz", {"bad": np.full((3, 3), np.nan), "good": np.ones((3, 3))})
+    assert words(done("show s.npz --from head-dep --sentence good").out) == ["1", "2"]
+    ran = deptree("show s.npz --from head-dep")
+    assert (ran.code, "s.npz[bad]" in ran.err) == (2, True)
+    assert deptree("show s.npz --from head-dep --on-error skip").code == 1
+
+
+def test_samples(done) -> None:
+    line = "show $SCORES $SENTENCES --sentence ru-1 -k 50"
+    ran = done(f"{line} --seed 7")
+    drawn = [row["heads"] for row in done("sample $SCORES -k 50 --seed 7").rows if row["sent_id"] == "ru-1"]
+    counts = Counter((head, word) for tree in drawn for word, head in enumerate(tree, 1))
+    shown = arcs(ran.out, "tree") | arcs(ran.out, "other")
+    assert shown == {ends: pytest.approx(count / 50) for ends, count in counts.items()}
+    assert re.search(rb"<title>\S+ -&gt; \S+: \d+ of 50 samples, probability 0\.\d+</title>", ran.out)
+    assert "|size:50|seed:" in done(line).signature
+    assert done(f"{line} --seed 7").out == ran.out
+    assert done(f"{line} --seed 8").out != ran.out
+
+
+def test_a_threshold(done) -> None:
+    found = [arcs(done(f"show $SCORES $SENTENCES --above {above}").out, "other") for above in (0.3, 0.4, 0)]
+    assert (set(found[0]), found[1], len(found[2])) == ({(4, 7)}, {}, 8 * 7)
+
+
+@pytest.mark.parametrize("columns", [80, 30])
+def test_text(deptree, golden, monkeypatch, columns: int) -> None:
+    """Arcs stand above the words where there is room, else beside them."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    hold_session(deptree, golden, f"show_{columns}.txt", f"{SHOW} --format text -q")
+
+
+def test_a_terminal_gets_text(terminal) -> None:
+    code, shown = terminal("show", DATA / "scores.npz", "--from", "natasha", "--conllu", DATA / "gold.conllu")
+    assert code == 0
+    assert "▼" in shown
+    assert "4 man 0.3485" in shown
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_colour_on_a_terminal_unless_unwanted(shell, no_color, coloured) -> None:
+    spawn = "python -c 'import pty, sys; pty.spawn(sys.argv[1:])'"
+    show = "deptree show $DATA/scores.npz --from natasha -q --sentence en-1"
+    ran = shell(f"TERM=xterm NO_COLOR={no_color} {spawn} {show} < /dev/null")
+    assert "0.6512" in ran.out.decode()
+    assert (b"\x1b[33m0.6512\x1b[0m" in ran.out) is coloured
+
+
+def test_forms_by_the_suffix(done) -> None:
+    for suffix in ("svg", "txt", "tex"):
+        assert done(f"show $SCORES -o tree.{suffix}").out == b""
+    assert Path("tree.svg").read_bytes() == done("show $SCORES").out
+    assert Path("tree.txt").read_bytes() == done("show $SCORES --format text").out
+    assert r"\depedge[" in Path("tree.tex").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("how", ["", "--format text", "-o x.tex"])
+def test_a_word_that_heads_itself_is_drawn_without_a_warning(done, put, how) -> None:
+    put("odd.conllu", GOLD.replace("\t4\tdet\t", "\t3\tdet\t", 1))
+    assert done(f"show $SCORES --conllu odd.conllu --sentence en-1 -q {how}").err == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table("""
+        show $SCORES --sentence en1 | there is no sentence 'en1'. Did you mean en-1?
+        show $SCORES --sentence 99 | there is no sentence '99'. Give a sent_id, or a number from 1 to 8.
+        show $SCORES -o tree.png | one of the suffixes .txt, .svg
+        show $SCORES -o tree.svg --format text | the format is text
+        report $SCORES --conllu $GOLD -o x.pdf | does not write .pdf. Name a file with one of the suffixes .html
+        report $SCORES --conllu $GOLD --top 0 | Expected a whole number, 1 or more, found '0'
+        report $SCORES --conllu none.conllu | none.conllu
+        report $SCORES --conllu $GOLD --samples $DATA/scores.npz | these are not trees in CoNLL-U or JSON Lines
+    """),
+)
+def test_what_is_refused(refused, line: str, says: tuple[str, ...], tmp_path) -> None:
+    refused(line, *says)
+    assert not list(tmp_path.iterdir())
 
 
 def data_of(page: bytes) -> dict:
@@ -22,91 +186,58 @@ def array(data: dict, name: str, dtype: str) -> np.ndarray:
     return np.frombuffer(b64decode(data["arrays"][name]), dtype)
 
 
-def test_what_sentences_are_sorted_by_are_the_numbers_of_other_commands(done):
-    data = data_of(done("report", *SCORES, *GOLD).out)
+def test_what_sentences_are_sorted_by_are_the_numbers_of_other_commands(done) -> None:
+    data = data_of(done(REPORT).out)
     entropy, log_prob, projective, doubt, _ = array(data, "facts", "<f8").reshape(-1, 5).T
-    assert entropy == pytest.approx([row["entropy"] for row in done("expect", "entropy", *SCORES).rows])
-    assert log_prob == pytest.approx(
-        [row["log_prob"] for row in done("score", DATA / "scores.npz", DATA / "gold.conllu", *SCORES[1:]).rows]
-    )
+    assert entropy == pytest.approx([row["entropy"] for row in done("expect entropy $SCORES").rows])
+    scored = done("score $DATA/scores.npz $GOLD --from natasha").rows
+    assert log_prob == pytest.approx([row["log_prob"] for row in scored])
     assert len(projective) == len(data["ids"]) == 8
     probs = array(data, "treeProbs", "<u2") / 0xFFFF
     ends = np.cumsum(array(data, "lengths", "<u2"))
     assert doubt == pytest.approx([(1 - part).sum() for part in np.split(probs, ends)[:-1]], abs=1e-3)
-    assert "".join(data["conllu"]) == (DATA / "gold.conllu").read_text(encoding="utf-8")
-
-
-def test_the_most_doubtful_in_the_order_of_the_file(deptree):
-    whole = data_of(deptree("report", *SCORES, *GOLD).out)
-    ran = deptree("report", *SCORES, *GOLD, "--top", 3)
+    assert "".join(data["conllu"]) == GOLD
+    ran = done(f"{REPORT} --top 3")  # the most doubtful in the order of the file
     assert "the page has the 3 most doubtful of 8 sentences: --top N for more or fewer" in ran.said[-1]
-    doubt = array(whole, "facts", "<f8").reshape(-1, 5)[:, 3]
     kept = sorted(np.argsort(-doubt)[:3])
-    assert data_of(ran.out)["ids"] == [whole["ids"][place] for place in kept]
-    assert data_of(ran.out)["total"] == 8
-    assert "most doubtful" not in deptree("report", *SCORES, *GOLD, "--top", 3, "-q").err
+    assert (data_of(ran.out)["ids"], data_of(ran.out)["total"]) == ([data["ids"][place] for place in kept], 8)
+    assert "most doubtful" not in done(f"{REPORT} --top 3 -q").err
 
 
-def test_rules_are_counted_and_change_no_probability(deptree, done, put):
-    text = (DATA / "gold.conllu").read_text(encoding="utf-8").replace("\tobj\t", "\tnsubj\t", 1)
-    put("broken.conllu", text)
-    plain, ruled = (
-        data_of(done("report", *SCORES, "--conllu", "broken.conllu", *more).out) for more in ((), ("--rules", "ud"))
-    )
+def test_rules_are_counted_and_change_no_probability(deptree, done, put) -> None:
+    put("broken.conllu", GOLD.replace("\tobj\t", "\tnsubj\t", 1))
+    line = "report $SCORES --conllu broken.conllu"
+    plain, ruled = (data_of(done(line, *more).out) for more in ((), ("--rules", "ud")))
     assert plain["arrays"] == ruled["arrays"]
     assert not plain["hasRules"]
     assert not plain["broken"]
     places = [(name, *place) for name, places in zip(ruled["ids"], ruled["broken"], strict=True) for place in places]
-    rows = [(row["sent_id"], row["rule"], row["word"]) for row in deptree("check", "broken.conllu").rows]
-    assert places == rows
-    assert rows
+    assert places
+    assert places == [(row["sent_id"], row["rule"], row["word"]) for row in deptree("check broken.conllu").rows]
 
 
-def test_samples_and_labels_and_gold(done):
-    samples = done("sample", *SCORES, *GOLD, "-k", 3, "--seed", 7).out
-    labels = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
-    ran = done("report", *SCORES, *GOLD, *labels, "--gold", DATA / "gold.conllu", "--samples", "-", stdin=samples)
-    data = data_of(ran.out)
+def test_samples_and_labels_and_gold(deptree, done) -> None:
+    samples = done("sample $SCORES --conllu $GOLD -k 3 --seed 7").out
+    data = data_of(done(f"{REPORT} $LABELS --gold $GOLD --samples -", stdin=samples).out)
     assert array(data, "sampleCounts", "<u4").tolist() == [3] * 8
     assert len(array(data, "samples", "<u2")) == 3 * array(data, "lengths", "<u2").sum()
     assert len(array(data, "labels", "<u2"))
     assert data["labels"]
     assert (array(data, "gold", "<u2") == array(data, "trees", "<u2")).all()
-
-
-def test_bad_samples_end_the_run_or_are_left_out(deptree, done):
-    samples = done("sample", *SCORES, "-k", 3, "--seed", 7, "-q").out + b'{"sent_id": "xx", "heads": [0]}\n'
-    given = ("report", *SCORES, *GOLD, "--samples", "-")
-    assert deptree(*given, stdin=samples).code == 2
-    ran = deptree(*given, "--on-error", "skip", stdin=samples)
-    assert ran.code == 1
-    assert "deptree: 1 sample skipped" in ran.said
+    bad = done("sample $SCORES -k 3 --seed 7 -q").out + b'{"sent_id": "xx", "heads": [0]}\n'
+    assert deptree(f"{REPORT} --samples -", stdin=bad).code == 2
+    ran = deptree(f"{REPORT} --samples - --on-error skip", stdin=bad)
+    assert (ran.code, "deptree: 1 sample skipped" in ran.said) == (1, True)
     assert array(data_of(ran.out), "sampleCounts", "<u4").tolist() == [3] * 8
 
 
-def test_a_terminal_gets_no_page(terminal):
-    code, shown = terminal("report", *SCORES, *GOLD)
+def test_a_terminal_gets_no_page(terminal) -> None:
+    code, shown = terminal("report", DATA / "scores.npz", "--from", "natasha", "--conllu", DATA / "gold.conllu")
     assert code == 2
     assert "a terminal cannot show a page. Name a file with -o" in shown
 
 
-def test_a_wrong_layout_is_suspected(done):
-    line = ("report", DATA / "scores.npy", *GOLD, "-o", "page.html", "--from")
-    assert any("is --from right?" in said for said in done(*line, "synjax").said)
-    assert not any("is --from right?" in said for said in done(*line, "supar").said)
-
-
-@pytest.mark.parametrize(
-    ("args", "problem"),
-    [
-        ((*GOLD, "-o", "x.pdf"), "x.pdf: this command does not write .pdf. Name a file with one of the suffixes .html"),
-        ((*GOLD, "--top", "0"), "Expected a whole number, 1 or more, found '0'"),
-        (("--conllu", "none.conllu"), "none.conllu"),
-        ((*GOLD, "--samples", DATA / "scores.npz"), "these are not trees in CoNLL-U or JSON Lines"),
-    ],
-)
-def test_what_cannot_be_reported(args, problem, deptree):
-    ran = deptree("report", *SCORES, *args)
-    assert ran.code == 2
-    assert problem in ran.err
-    assert len(ran.said) == 1
+@pytest.mark.parametrize(("layout", "suspected"), [("synjax", True), ("supar", False)])
+def test_a_wrong_layout_is_suspected(done, layout: str, suspected: bool) -> None:
+    ran = done(f"report $DATA/scores.npy --conllu $GOLD -o page.html --from {layout}")
+    assert ("is --from right?" in ran.err) == suspected
