@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,9 +19,7 @@ def hold_session(deptree: Run, golden: Callable[[str, bytes], None], name: str, 
             told += [Path(line.removeprefix("cat ")).read_text(encoding="utf-8")]
             continue
         ran = deptree(line)
-        told += [
-            ran.out.decode(),
-            *(f"! {each}".rstrip() for each in ran.said if "deptree|" not in each),
-        ]  # not the version
+        said = [re.sub(r"deptree\|.*", "deptree|...", f"! {each}").rstrip() for each in ran.said]  # not the version
+        told += [ran.out.decode(), *(each for each in said if each != "! deptree: deptree|...")]
         told += [f"[{ran.code}]", ""]
     golden(name, "\n".join(told).replace(str(DATA), "$DATA").encode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from deptree_cli import read
 from deptree_cli.core.evaluation import METRICS
 from deptree_cli.core.expectations import risk, risk_variance
-from tests.lines import table
+from tests.commands.sessions import hold_session
 from tests.sample import DATA, SCORES
 
 GOLD = DATA / "gold.conllu"
@@ -49,15 +48,136 @@ def edited(*columns: tuple[int, int, str]) -> str:
     return "\n".join(lines)
 
 
+def changed(old: str, new: str, text: str = TEXT) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def sentences(heads: str, first: int = 1) -> str:
+    """Sentences of one word, with these heads."""
+    row = "# sent_id = s{0}\n1\tw{0}\t_\t_\t_\t_\t{1}\troot\t_\t_\n\n"
+    return "".join(row.format(number, head) for number, head in enumerate(heads, first))
+
+
+CAN_T = """\
+1\tWe\twe\tPRON\t_\t_\t4\tnsubj\t_\t_
+2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tca\tcan\tAUX\t_\t_\t4\taux\t_\t_
+3\tn't\tnot\tPART\t_\t_\t4\tadvmod\t_\t_
+4\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_
+
+"""
+CANT = """\
+1\tWe\twe\tPRON\t_\t_\t3\tnsubj\t_\t_
+2\tcan't\tcan\tAUX\t_\t_\t3\taux\t_\t_
+3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_
+
+"""
+LABELS = [line.split("\t")[7] for line in TEXT.splitlines() if line.split("\t")[0].isdigit()]
+MANY = {
+    "many": sentences("0" * 9),
+    "few": sentences("0" * 3) + sentences("0", 9),
+    "others": sentences("0" * 3) + sentences("0", 10) + sentences("0", 9),
+}
+JOINED = (
+    CANT.replace("\t3\t", "\t6\t").replace("3\tgo", "6\tgo").replace("2\tcan't", "5\tcan't").replace("1\tWe", "4\tWe")
+)
+
+FILES = {
+    "gold.conllu": TEXT,
+    "xpos.conllu": edited((3, 4, "A")),
+    "other_columns.conllu": edited((0, 3, "_"), (3, 4, "A"), (5, 5, "Case=Nom")),
+    "punct.conllu": edited((LABELS.index("punct"), 7, "punct:x"), (LABELS.index("obj"), 7, "iobj")),
+    "no_feats.conllu": edited(*((word, 5, "_") for word in range(54))),
+    "lacking.conllu": edited((0, 6, "0"), (3, 4, "A"), (4, 3, "X")),
+    "form.conllu": changed("4\tman\t", "4\tmen\t"),
+    "token.conllu": changed("2-3\tdon't", "2-3\tdont"),
+    "row.conllu": changed("\t2\tobl\t", "\t2\tobl\tmore\t"),
+    "roots.conllu": changed("\t2\tnsubj\t_\t_\n", "\t0\troot\t_\t_\n"),
+    "unlabelled.conllu": changed("\t2\tobl\t", "\t_\t_\t"),
+    **{f"head_{head}.conllu": changed("\t2\tobl\t", f"\t{head}\tobl\t") for head in "79_x"},
+    "zeros.conllu": sentences("0000"),
+    "broken.conllu": sentences("001_"),
+    **{f"{name}.conllu": text for name, text in MANY.items()},
+    **{f"{name}_unnamed.conllu": text.replace("sent_id", "other") for name, text in MANY.items()},
+    "split.conllu": CAN_T + CANT,
+    "joined.conllu": CANT + CANT,
+    "four.conllu": CANT * 4,
+    "three.conllu": CANT.rstrip("\n") + "\n" + JOINED + CANT * 2,
+    "one.conllu": TEXT.partition("\n\n")[0] + "\n\n",
+    "one_form.conllu": edited((0, 6, "0")).partition("\n\n")[0] + "\n\n",
+}
+
+
 @pytest.fixture
-def changed(put):
-    """A file of the gold trees in which the first of a text is another."""
+def files(put) -> None:
+    for name, text in FILES.items():
+        put(name, text)
 
-    def change(old: str, new: str) -> str:
-        assert old in TEXT
-        return put("changed.conllu", TEXT.replace(old, new, 1))
 
-    return change
+def test_a_session(deptree, golden, files) -> None:
+    few = f"{FEW} -o rows.jsonl"
+    lines = f"""
+        eval split.conllu joined.conllu {FEW} | words of other tokens are aligned by their characters
+        eval split.conllu joined.conllu {FEW} --by label -q
+        eval four.conllu three.conllu {few} | what both cut alike is resampled together, and said
+        eval one.conllu one.conllu one_form.conllu {FEW} -q --tsv | one sentence has no interval
+        eval $GOLD xpos.conllu {few} | columns that gold trees do not have are named
+        eval other_columns.conllu $GOLD {few}
+        eval no_feats.conllu lacking.conllu {FEW} --format table | what is right everywhere, or not in GOLD, is left out
+        eval no_feats.conllu gold.conllu lacking.conllu {FEW} --format table
+        eval $GOLD punct.conllu {few} | without punctuation: the words that gold trees call punct
+        eval $GOLD punct.conllu {few} --no-punct
+        eval $GOLD punct.conllu {FEW} --no-punct --by label -q --tsv
+        eval $GOLD form.conllu {few} | trees that cannot be compared
+        eval $GOLD form.conllu {few} --on-error skip
+        eval $GOLD token.conllu {few}
+        eval $GOLD token.conllu {few} --on-error skip
+        eval $GOLD row.conllu {few}
+        eval $GOLD row.conllu {few} --on-error skip
+        eval head_7.conllu $GOLD {few} | gold trees must be trees
+        eval head_7.conllu $GOLD {few} --on-error skip
+        eval head_9.conllu $GOLD {few}
+        eval head_9.conllu $GOLD {few} --on-error skip
+        eval unlabelled.conllu $GOLD {FEW} --tsv | but a gold word without head is left out alone
+        eval $GOLD unlabelled.conllu {few}
+        eval $GOLD $GOLD head_7.conllu {few} | heads of systems are compared word by word, tree or no tree
+        eval $GOLD head_7.conllu {FEW} -q --tsv {BY}
+        eval $GOLD head_9.conllu {few} --on-error skip
+        eval $GOLD head__.conllu {few}
+        eval $GOLD head_x.conllu {FEW} --tsv
+        eval $GOLD roots.conllu {few} | the script refuses several roots; a head is right or wrong all the same
+        eval zeros.conllu broken.conllu {few} --on-error skip | a broken system is wrong, not absent
+        eval few.conllu many.conllu {few} --on-error skip | sentences of one file only, with ids and without them
+        eval many.conllu few.conllu {few} --on-error skip
+        eval others.conllu many.conllu {few} --on-error skip
+        eval many.conllu others.conllu {few} --on-error skip
+        eval few_unnamed.conllu many_unnamed.conllu {few} --on-error skip
+        eval many_unnamed.conllu few_unnamed.conllu {few} --on-error skip
+        eval others_unnamed.conllu many_unnamed.conllu {few} --on-error skip
+        eval many_unnamed.conllu others_unnamed.conllu {few} --on-error skip
+        eval $GOLD | what is refused
+        eval $GOLD a b c
+        eval $GOLD $GOLD --from natasha
+        eval $GOLD a b --scores $SCORES
+        eval $GOLD --scores $SCORES --by label
+        eval $GOLD $GOLD --scores $SCORES --no-punct
+        eval $GOLD $DATA/raw_gold.conllu --confidence 1
+    """
+    hold_session(deptree, golden, "eval.txt", lines)
+
+
+def test_other_tokens_have_the_figures_of_the_script(done, files) -> None:
+    assert ours(done(f"eval split.conllu joined.conllu {FEW}").rows) == script("split.conllu", "joined.conllu")
+
+
+@pytest.mark.parametrize("head", ["7", "9", "_", "x"])
+def test_a_head_that_is_no_words_is_missing_from_the_expected_score(done, files, head: str) -> None:
+    (scored, *_) = read(str(SCORES[0]), preset="natasha")
+    names = "$GOLD", f"head_{head}.conllu"
+    whole, less = (done(f"eval {name} --scores $SCORES").rows[0]["value"] for name in names)
+    assert less == pytest.approx(whole - scored.distribution.marginals()[2, 7] / 54)
+    assert done(f"eval $GOLD {names[1]} {FEW} --scores $SCORES").rows[0]["correct"] == 53
 
 
 @pytest.mark.parametrize("system", ["best.conllu", "drawn.conllu", GOLD], ids=["labels", "no labels", "gold"])
@@ -98,42 +218,6 @@ def test_intervals_and_differences(done, systems) -> None:
     assert narrow[1]["high"] - narrow[1]["low"] <= rows[1]["high"] - rows[1]["low"]
     assert done(line, 7).rows == rows
     assert done(line, 8).rows != rows
-
-
-def test_one_sentence_has_no_interval(done, put, systems) -> None:
-    for name in (GOLD, "best.conllu", "drawn.conllu"):
-        put(f"one_{Path(name).name}", Path(name).read_text(encoding="utf-8").partition("\n\n")[0] + "\n\n")
-    rows = done(f"eval one_gold.conllu one_best.conllu one_drawn.conllu {FEW}").rows
-    assert {(row["low"], row["high"]) for row in rows} == {(None, None)}
-    assert rows[-1]["p"] == 1.0
-
-
-def test_columns_that_gold_trees_do_not_have(done, put) -> None:
-    """They are counted as the script does, and named: a system that has none either is right throughout."""
-    put("s.conllu", edited((3, 4, "A")))
-    ran = done(f"eval $GOLD s.conllu {FEW}")
-    assert ours(ran.rows)["XPOS"] == (pytest.approx(53 / 54), 53, 54, 54)
-    assert "deptree: XPOS" in ran.err
-    assert "has none of these in any word" in ran.err
-    put("g.conllu", edited((0, 3, "_"), (3, 4, "A"), (5, 5, "Case=Nom")))
-    ran = done(f"eval g.conllu $GOLD {FEW}")
-    assert "none of these" not in ran.err
-    assert ours(ran.rows)["UPOS"][1:] == (53, 54, 54)
-
-
-def test_without_punctuation(done, put) -> None:
-    """UAS, LAS and classes lose the words that gold trees call punct; what has none of these in any case stays."""
-    labels = [line.split("\t")[7] for line in TEXT.splitlines() if line.split("\t")[0].isdigit()]
-    put("s.conllu", edited((labels.index("punct"), 7, "punct:x"), (labels.index("obj"), 7, "iobj")))
-    line = f"eval $GOLD s.conllu {FEW}"
-    every, some = (ours(done(line, *more).rows) for more in ((), ("--no-punct",)))
-    left = len(labels) - labels.count("punct")
-    assert every["LAS"][1:] == (len(labels) - 1, len(labels), len(labels))
-    assert (some["UAS"][1:], some["LAS"][1:]) == ((left, left, left), (left - 1, left, left))
-    assert (some["CLAS"], some["UPOS"]) == (every["CLAS"], every["UPOS"])
-    by_label = done(f"{line} --no-punct --by label").rows
-    assert "punct" not in {row["class"] for row in by_label}
-    assert sum(row["gold"] for row in by_label) == left
 
 
 def test_classes(done, systems) -> None:
@@ -191,45 +275,6 @@ def test_deep_trees_and_damaged_bytes(done, put) -> None:
     assert ours(done(f"eval $GOLD bytes.conllu {FEW} -q").rows)["Lemmas"][1] == 53
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("old", "new", "is_gold", "says"),
-    [
-        ("4\tman\t", "4\tmen\t", False, "gold.conllu:7 (en-1): the text differs: after 'Shesawthem' it has 'anwith"),
-        ("2-3\tdon't", "2-3\tdont", False, "(en-2): the text differs: after 'Idon' it has \"'t"),
-        ("\t2\tobl\t", "\t2\tobl\tmore\t", False, "changed.conllu:10 (en-1): 11 columns where a word has 10"),
-        ("\t2\tobl\t", "\t7\tobl\t", True, "changed.conllu:1 (en-1): not a tree: word 7 is its own ancestor"),
-        ("\t2\tobl\t", "\t9\tobl\t", True, "changed.conllu:10 (en-1): HEAD is '9', not _ or 0"),
-    ],
-    ids=["a form", "a token", "a row", "a gold cycle", "a gold head"],
-)
-def test_trees_that_cannot_be_compared(deptree, refused, changed, old, new, is_gold, says) -> None:
-    """One line that names the sentence; with --on-error skip the others are evaluated."""
-    changed(old, new)
-    line = f"eval {'changed.conllu $GOLD' if is_gold else '$GOLD changed.conllu'} {FEW}"
-    refused(f"{line} -q", says)
-    ran = deptree(f"{line} --on-error skip")
-    assert ran.code == 1
-    assert f"(n = 7 of 8 sentences, 46 of {'at least 46' if '9' in new else '54'} gold words)" in ran.err
-    assert "deptree: 1 sentence skipped" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        eval $GOLD | give GOLD and SYSTEM, or add --scores FILE
-        eval $GOLD a b c | 4 files of trees
-        eval $GOLD $GOLD --from natasha | --from needs --scores FILE
-        eval $GOLD a b --scores $SCORES | --scores belong to one SYSTEM
-        eval $GOLD --scores $SCORES --by label | --by needs gold trees
-        eval $GOLD $GOLD --scores $SCORES --no-punct | --no-punct cannot be combined with --scores
-        eval $GOLD $DATA/raw_gold.conllu --confidence 1 | --confidence
-    """),
-)
-def test_what_is_refused(refused, line: str, says: tuple[str, ...]) -> None:
-    refused(line, *says)
-
-
 def test_a_pipe_from_the_parser(shell) -> None:
     """`-` is standard input."""
     line = "deptree decode $DATA/scores.npz --from natasha --conllu $DATA/sentences.conllu -q"
@@ -254,148 +299,3 @@ def test_labels_that_may_be_copied_are_told(done, put, words, wrong, label, told
     ran = done(f"eval gold.conllu system.conllu {FEW}")
     assert any(said.startswith(told_as) for said in ran.said) == told
     assert "LAS equals UAS" not in done(f"eval gold.conllu system.conllu {FEW} -q").err
-
-
-def test_a_gold_word_without_head_is_left_out_alone(done, changed) -> None:
-    """Of the metrics that compare heads; the sentence stays, and stderr counts the word, on either side."""
-    changed("\t2\tobl\t", "\t_\t_\t")
-    ran = done(f"eval changed.conllu $GOLD {FEW}")
-    cells = {name: counts for name, (_, *counts) in ours(ran.rows).items()}
-    assert cells["UAS"] == cells["LAS"] == [53, 53, 53]
-    assert cells["CLAS"] == cells["BLEX"] == [34, 34, 34]
-    assert cells["UPOS"] == cells["Words"] == [54, 54, 54]
-    without = "deptree: changed.conllu: 1 word without HEAD:"
-    assert f"{without} left out of UAS, LAS, CLAS, MLAS and BLEX" in ran.said
-    assert f"{without} counted as wrong" in done(f"eval $GOLD changed.conllu {FEW}").said
-
-
-# What the seventh word's HEAD may be, and what stderr says of its tree.
-HEADS = {"7": "with cycles", "9": "with missing heads", "_": "with missing heads", "x": "with missing heads"}
-
-
-@pytest.mark.parametrize("head", HEADS)
-def test_heads_of_systems_are_compared_word_by_word(done, changed, head) -> None:
-    """Tree or no tree: a head that is no word's, or the word itself, is a wrong one; beside scores and by class too.
-
-    Its probability is missing from the expected score.
-    """
-    changed("\t2\tobl\t", f"\t{head}\tobl\t")
-    ran = done(f"eval $GOLD $GOLD changed.conllu {FEW}")
-    whole, less = ours(ran.rows[:13]), ours(ran.rows[13:26])
-    expected = dict.fromkeys(("UAS", "LAS"), (53, 54, 54)) | dict.fromkeys(("CLAS", "BLEX"), (34, 35, 35))
-    for metric, (right, words, _) in (expected | {"UPOS": (54, 54, 54)}).items():
-        assert (less[metric][1:], whole[metric][1]) == ((right, words, words), words)
-    assert f"deptree: 1 tree {HEADS[head]}: compared word by word; the script of the CoNLL 2018" in ran.err
-    line = f"eval $GOLD changed.conllu {FEW}"
-    assert done(f"{line} --on-error skip").rows[0]["correct"] == 53
-    assert done(f"{line} --scores $SCORES").rows[0]["correct"] == 53
-    by = done(f"{line} {BY}").rows
-    for kind in KINDS[1:]:
-        those = [row for row in by if (row["by"], row["metric"]) == (kind, "UAS")]
-        assert [sum(row[name] for row in those) for name in ("correct", "gold", "predicted")] == [53, 54, 54]
-    assert [row["predicted"] for row in by if row["class"] == "none"] == [1] * 4
-    (scored, *_) = read(str(SCORES[0]), preset="natasha")
-    whole, less = (done(f"eval {name} --scores $SCORES").rows[0]["value"] for name in ("$GOLD", "changed.conllu"))
-    assert less == pytest.approx(whole - scored.distribution.marginals()[2, 7] / 54)
-
-
-def test_several_roots_are_counted(done, changed) -> None:
-    """The script refuses them; a word's head is right or wrong all the same."""
-    changed("\t2\tnsubj\t_\t_\n", "\t0\troot\t_\t_\n")
-    ran = done(f"eval $GOLD changed.conllu {FEW}")
-    assert ran.rows[0]["correct"] == 53
-    assert "deptree: 1 tree with several roots: compared word by word; the script of the CoNLL 2018" in ran.err
-
-
-def sentences(heads: str, first: int = 1) -> str:
-    """Sentences of one word, with these heads."""
-    row = "# sent_id = s{0}\n1\tw{0}\t_\t_\t_\t_\t{1}\troot\t_\t_\n\n"
-    return "".join(row.format(number, head) for number, head in enumerate(heads, first))
-
-
-def test_half_of_the_system_broken(done, put) -> None:
-    """It is wrong, not absent."""
-    put("g", sentences("0000"))
-    put("s", sentences("001_"))
-    ran = done(f"eval g s {FEW} --on-error skip")
-    assert ours(ran.rows)["UAS"][:3] == (0.5, 2, 4)
-    assert "deptree: 1 tree with cycles, 1 tree with missing heads: compared" in ran.err
-    assert "(n = 4 sentences, 4 words)" in ran.err
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("names", ["sent_id", "other"])
-@pytest.mark.parametrize(
-    ("line", "skipped", "part"),
-    [("few many", 5, ""), ("many few", 5, "4 of 9"), ("other many", 5, "4 of 5"), ("many other", 5, "4 of 9")],
-)
-def test_sentences_of_one_file_only_are_counted(deptree, put, names, line, skipped, part) -> None:
-    """With ids and without them: five that only one file has, and five where the other has one."""
-    put("many", sentences("0" * 9).replace("sent_id", names))
-    put("few", (sentences("0" * 3) + sentences("0", 9)).replace("sent_id", names))
-    put("other", (sentences("0" * 3) + sentences("0", 10) + sentences("0", 9)).replace("sent_id", names))
-    ran = deptree(f"eval {line} {FEW} --on-error skip")
-    assert f"deptree: {skipped} sentences skipped" in ran.said
-    assert (f"(n = {part} sentences, {part} gold words)" if part else "(n = 4 sentences, 4 words)") in ran.err
-
-
-@pytest.mark.parametrize("systems", ["s.conllu", "$GOLD s.conllu"])
-def test_metrics_without_information_are_in_rows_only(done, put, systems: str) -> None:
-    """What the system has from GOLD, and what GOLD lacks, is told once; the line and the table go without it."""
-    put("s.conllu", edited((0, 6, "0"), (3, 4, "A"), (4, 3, "X")))
-    put("g.conllu", edited(*((word, 5, "_") for word in range(54))))
-    ran = done(f"eval g.conllu {systems} {FEW}")
-    shown = done(f"eval g.conllu {systems} {FEW} --format table").out.decode()
-    assert len(ran.rows) == 13 * (1 if systems == "s.conllu" else 3)
-    left = "XPOS, UFeats, Lemmas, Words, Tokens, Sentences"
-    assert [each for each in METRICS if f" {each} " not in ran.said[-1]] == left.split(", ")
-    assert f"deptree: {left}: right everywhere, or not in the gold trees; left out of tables" in ran.err
-    assert [each for each in left.split(", ") if f" {each} " in shown] == []
-    assert " UPOS " in shown
-
-
-CAN_T = """\
-1\tWe\twe\tPRON\t_\t_\t4\tnsubj\t_\t_
-2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
-2\tca\tcan\tAUX\t_\t_\t4\taux\t_\t_
-3\tn't\tnot\tPART\t_\t_\t4\tadvmod\t_\t_
-4\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_
-
-"""
-CANT = """\
-1\tWe\twe\tPRON\t_\t_\t3\tnsubj\t_\t_
-2\tcan't\tcan\tAUX\t_\t_\t3\taux\t_\t_
-3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_
-
-"""
-
-
-def test_other_tokens(done, put) -> None:
-    """Words are aligned by their characters; gold words are right, of its own and of the system's words."""
-    put("g.conllu", CAN_T + CANT)
-    put("s.conllu", CANT + CANT)
-    ran = done(f"eval g.conllu s.conllu {FEW}")
-    assert ours(ran.rows) == script("g.conllu", "s.conllu")
-    row = ran.rows[0]
-    assert (row["correct"], row["gold"], row["predicted"], row["aligned"]) == (5, 7, 6, 5)
-    assert (row["precision"], row["recall"], row["aligned_accuracy"]) == (5 / 6, 5 / 7, 1.0)
-    assert "(n = 2 sentences, 7 words)" in ran.err
-    by = done(f"eval g.conllu s.conllu {FEW} --by label").rows
-    found = {row["class"]: (row["correct"], row["gold"], row["predicted"]) for row in by}
-    assert found == {"nsubj": (2, 2, 2), "aux": (1, 2, 2), "root": (2, 2, 2), "advmod": (0, 1, 0)}
-
-
-def test_other_sentences(done, put) -> None:
-    """What both cut alike is resampled together, and said."""
-    more = (
-        CANT.replace("\t3\t", "\t6\t")
-        .replace("3\tgo", "6\tgo")
-        .replace("2\tcan't", "5\tcan't")
-        .replace("1\tWe", "4\tWe")
-    )
-    put("g.conllu", CANT * 4)
-    put("s.conllu", CANT.rstrip("\n") + "\n" + more + CANT * 2)
-    ran = done(f"eval g.conllu s.conllu {FEW}")
-    assert "(n = 4 sentences in 3 groups with the same ends, 12 words)" in ran.err
-    assert ours(ran.rows)["Sentences"][1:] == (2, 4, 3)
-    assert "1 tree with several roots" in ran.err
