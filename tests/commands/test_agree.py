@@ -8,7 +8,6 @@ import pytest
 
 from deptree_cli import read
 from tests.commands.sessions import hold_session
-from tests.lines import table
 from tests.sample import SCORES
 
 TEST = "--test --seed 7 --permutations 99"
@@ -113,7 +112,7 @@ def test_a_split_word_and_an_open_head_cost_their_words(done, files) -> None:
 
 
 def test_a_session(deptree, golden, files) -> None:
-    lines = """
+    lines = f"""
         agree a.conllu b.jsonl --per sentence
         agree a.conllu b.jsonl --per label
         agree a.conllu b.jsonl unnamed.jsonl | three pairs; sentences without names are paired by order
@@ -141,6 +140,18 @@ def test_a_session(deptree, golden, files) -> None:
         agree one.conllu other.conllu again.conllu | two split alike, and agree although the first does not
         agree plain.conllu plain.jsonl | without words: by their number
         agree plain.conllu differs.conllu --on-error skip
+        agree $GOLD | what is refused
+        agree $GOLD no.conllu
+        agree $GOLD $GOLD --permutations 9
+        agree $GOLD $GOLD --alpha 0.1
+        agree $GOLD $GOLD $GOLD --test
+        agree $GOLD $GOLD --test --per label
+        agree $GOLD $GOLD --test --scores $SCORES
+        agree $GOLD $GOLD --test --seed 1
+        agree $GOLD $GOLD --from natasha
+        agree $GOLD $DATA/figure1.npy
+        agree twice.jsonl gap.jsonl {TEST}
+        agree twice.jsonl short.jsonl {TEST}
     """
     hold_session(deptree, golden, "agree.txt", lines)
 
@@ -207,24 +218,3 @@ def test_the_test(done, deptree) -> None:
     ran = deptree(f"agree a.jsonl hot.jsonl {TEST} --per sentence")
     assert (ran.code, len(ran.rows)) == (1, 8)
     assert "different: p = 0.01 over 8 sentences" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table(f"""
-        agree $GOLD | Only one file of trees. Pass two or more
-        agree $GOLD no.conllu | no.conllu
-        agree $GOLD $GOLD --permutations 9 | --permutations needs --test
-        agree $GOLD $GOLD --alpha 0.1 | --alpha needs --test
-        agree $GOLD $GOLD $GOLD --test | --test compares two files of trees, but there are 3
-        agree $GOLD $GOLD --test --per label | --test does not look at labels
-        agree $GOLD $GOLD --test --scores $SCORES | --scores changes nothing in --test
-        agree $GOLD $GOLD --test --seed 1 | nothing to permute
-        agree $GOLD $GOLD --from natasha | --from needs --scores FILE
-        agree $GOLD $DATA/figure1.npy | figure1.npy
-        agree twice.jsonl gap.jsonl {TEST} | gap.jsonl:1 (x): word 3 has no HEAD
-        agree twice.jsonl short.jsonl {TEST} | 2 words at short.jsonl:1
-    """),
-)
-def test_what_is_refused(refused, files, line: str, says: tuple[str, ...]) -> None:
-    refused(line, *says)

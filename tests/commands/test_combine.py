@@ -9,7 +9,6 @@ import pytest
 
 from deptree_cli import read
 from tests.commands.sessions import hold_session
-from tests.lines import table
 from tests.sample import DATA
 
 A = "$DATA/scores.npz:natasha"
@@ -117,7 +116,7 @@ TREES = {
 def test_a_session_of_votes(deptree, golden, put) -> None:
     for name, text in TREES.items():
         put(name, text)
-    lines = """
+    lines = f"""
         combine sampled.jsonl | a single file of trees needs no scores at all
         combine sampled.jsonl other.jsonl --weights 0.75,0.25 | samples of a sentence stand together
         combine other.jsonl sampled.jsonl --weights 0.6,0.4
@@ -130,6 +129,21 @@ def test_a_session_of_votes(deptree, golden, put) -> None:
         combine cycle.jsonl open.jsonl | votes need be no trees: a cycle is two votes, an open head none
         combine none.jsonl none.jsonl | no tree is made up for a sentence without a vote
         combine none.jsonl none.jsonl --on-error skip
+        combine {A} $GOLD --method product -q | what is refused
+        combine {A} {B} --weights 1 -q
+        combine {A} {B} --weights 1,x -q
+        combine {A} {B} --weights 1,-1 -q
+        combine {A} {B} --fit -q
+        combine {A} {B} --gold $GOLD -q
+        combine {A} {B} --fit --gold $GOLD --weights 1,1 -q
+        combine {A} $GOLD --fit --gold $GOLD -q
+        combine {A} - --fit --gold $GOLD -q
+        combine {A} no.npz -q
+        combine $DATA/scores.npz:nat -q
+        combine {A} no.npz:nat -q
+        combine {A} $DATA/one.npy -o x.npz -q
+        combine {A} $DATA/scores.npz:allennlp -q
+        combine {A} {B} --method mixture --format conllu -q
     """
     hold_session(deptree, golden, "combine.txt", lines)
 
@@ -189,27 +203,3 @@ def test_a_file_of_weight_0_is_left_out(done, put, doubter, method: str) -> None
 
 
 B = "$DATA/scores_stream.npy:supar"
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table(f"""
-        combine {A} $GOLD --method product | has trees, which have no scores to add up
-        combine {A} {B} --weights 1 | 1 weight for 2 files
-        combine {A} {B} --weights 1,x | not a list of numbers such as 0.7,0.3
-        combine {A} {B} --weights 1,-1 | a weight is negative or not a number, or all are 0
-        combine {A} {B} --fit | --fit needs --gold FILE
-        combine {A} {B} --gold $GOLD | --gold needs --fit.
-        combine {A} {B} --fit --gold $GOLD --weights 1,1 | --fit cannot be combined with --weights
-        combine {A} $GOLD --fit --gold $GOLD | gold.conllu has none: give --weights
-        combine {A} - --fit --gold $GOLD | standard input (-) can be read only once
-        combine {A} no.npz | no.npz: no such file
-        combine $DATA/scores.npz:nat | there is no layout 'nat'. Did you mean natasha?
-        combine {A} no.npz:nat | no.npz:nat: no such file
-        combine {A} $DATA/one.npy -o x.npz | the number of matrices is 1
-        combine {A} $DATA/scores.npz:allennlp | allennlp has an axis of labels
-        combine {A} {B} --method mixture --format conllu | there are no sentences to write as CoNLL-U
-    """),
-)
-def test_what_is_refused(refused, line: str, says: tuple[str, ...]) -> None:
-    refused(f"{line} -q", *says)

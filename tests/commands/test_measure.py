@@ -10,7 +10,6 @@ import pytest
 
 from deptree_cli.core import chance
 from tests.commands.sessions import hold_session
-from tests.lines import table
 from tests.sample import DATA
 
 TREE = """# newdoc id = d1
@@ -76,6 +75,17 @@ def test_a_session(deptree, golden) -> None:
         measure docs.conllu --per sentence --comment genre --comment "newdoc id" --quantity length
         measure docs.conllu --per word --comment gender
         measure bad.hv
+        measure open.conllu -q | what is refused
+        measure cycle.conllu -q
+        measure roots.conllu -q
+        measure du.conllu --by genre -q
+        measure du.conllu --comment genre -q
+        measure du.conllu --per sentence --comment depth -q
+        measure du.conllu --per word --quantity depth -q
+        measure du.conllu --quantity dept -q
+        measure du.conllu --quantity entropy -q
+        measure du.conllu --quantity sum_length -k 3 -q
+        measure cut.conllu -q
     """
     hold_session(deptree, golden, "measure.txt", lines)
 
@@ -157,26 +167,6 @@ def test_the_parser_expects_what_expect_says(done) -> None:
         assert row["parser_sd"]["depth"] ** 2 / 200 == pytest.approx(row["parser_error"]["depth"] ** 2)
     line = "measure $GOLD --scores $SCORES --per sentence -k 5 --seed 1"
     assert done(line).out == done(f"{line} -j 2").out
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        open.conllu | word 3 has no HEAD. Every word of a tree needs one: deptree repair finds it.
-        cycle.conllu | not a tree: word 1 is its own ancestor
-        roots.conllu | the tree has 2 roots. Add --multi-root, or correct the tree, for example with deptree repair.
-        du.conllu --by genre | There is no --by now: --per sentence or word with --comment KEY
-        du.conllu --comment genre | --comment needs rows: --per sentence or --per word.
-        du.conllu --per sentence --comment depth | Rows have depth as it is. Remove --comment depth.
-        du.conllu --per word --quantity depth | --quantity needs --per sentence or --per treebank.
-        du.conllu --quantity dept | there is no quantity 'dept'. Did you mean depth?
-        du.conllu --quantity entropy | entropy is a quantity of a distribution
-        du.conllu --quantity sum_length -k 3 | -k samples trees for quantities that are not sums over arcs
-        cut.conllu | cut.conllu:4: 1 column where a word has 10
-    """),
-)
-def test_what_is_refused(refused, line: str, says: tuple[str, ...]) -> None:
-    refused(f"measure {line} -q", *says)
 
 
 @pytest.mark.parametrize("options", ["--seed 1", "--seed 1 --multi-root", "--per sentence", "--per word"])
