@@ -1,4 +1,4 @@
-"""Sessions: lines and all that they write, in golden files as one would see them in a shell."""
+"""Sessions: lines as one types them and all that they write, in golden files; a new line is a `$ line  # why` there."""
 
 from __future__ import annotations
 
@@ -6,20 +6,26 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.lines import Run
+from tests.lines import GOLDEN, Run
 from tests.sample import DATA
 
 
-def hold_session(deptree: Run, golden: Callable[[str, bytes], None], name: str, lines: str) -> None:
-    """Run rows `line | why` one after another: standard output, standard error behind `!`, and the exit status."""
+def hold_session(deptree: Run, golden: Callable[[str, bytes], None], name: str) -> None:
+    """Run the lines again: standard output, standard error behind `!`, and the exit status must be those there."""
     told = []
-    for line, *why in (row.split(" | ") for row in map(str.strip, lines.splitlines()) if row):
-        told += [*(f"# {each}" for each in why), f"$ {line}"]
+    for row in re.findall(r"^\$ .*", (GOLDEN / name).read_text(encoding="utf-8"), re.MULTILINE):
+        line = row.partition("  # ")[0].removeprefix("$ ")
         if line.startswith("cat "):
-            told += [Path(line.removeprefix("cat ")).read_text(encoding="utf-8")]
+            told += [row, Path(line.removeprefix("cat ")).read_text(encoding="utf-8")]
             continue
         ran = deptree(line)
         said = [re.sub(r"deptree\|.*", "deptree|...", f"! {each}").rstrip() for each in ran.said]  # not the version
-        told += [ran.out.decode(), *(each for each in said if each != "! deptree: deptree|...")]
-        told += [f"[{ran.code}]", ""]
+        told += [
+            row,
+            ran.out.decode(),
+            *(each for each in said if each != "! deptree: deptree|..."),
+            f"[{ran.code}]",
+            "",
+        ]
+    assert told
     golden(name, "\n".join(told).replace(str(DATA), "$DATA").encode())

@@ -112,48 +112,7 @@ def test_a_split_word_and_an_open_head_cost_their_words(done, files) -> None:
 
 
 def test_a_session(deptree, golden, files) -> None:
-    lines = f"""
-        agree a.conllu b.jsonl --per sentence
-        agree a.conllu b.jsonl --per label
-        agree a.conllu b.jsonl unnamed.jsonl | three pairs; sentences without names are paired by order
-        agree a.conllu cycle.jsonl --on-error skip | cycles are heads like others
-        agree a.conllu longer.jsonl
-        agree a.conllu fewer.jsonl
-        agree a.conllu more.jsonl
-        agree a.conllu swor.jsonl
-        agree a.conllu sampled.jsonl --on-error skip | an error takes its whole sentence along
-        agree no_labels.jsonl no_labels.jsonl
-        agree blank_labels.jsonl blank_labels.jsonl
-        agree null_labels.jsonl null_labels.jsonl
-        agree no_labels.jsonl no_labels.jsonl --per label
-        agree blank_labels.jsonl blank_labels.jsonl --per label
-        agree null_labels.jsonl null_labels.jsonl --per label
-        agree gaps.jsonl gaps.jsonl | a missing head or label agrees with nothing, not even with itself
-        agree nulls.jsonl nulls.jsonl
-        agree open.conllu a.conllu b.jsonl | a file without any head
-        agree a.conllu b.jsonl open.conllu --per sentence
-        agree a.conllu open.conllu --per label
-        agree a.conllu some.conllu | if a sentence has heads, those of the others cost their words
-        agree one.conllu other.conllu | a word is split, a head open, a label has a subtype
-        agree one.conllu other.conllu --per sentence
-        agree one.conllu other.conllu --per label
-        agree one.conllu other.conllu again.conllu | two split alike, and agree although the first does not
-        agree plain.conllu plain.jsonl | without words: by their number
-        agree plain.conllu differs.conllu --on-error skip
-        agree $GOLD | what is refused
-        agree $GOLD no.conllu
-        agree $GOLD $GOLD --permutations 9
-        agree $GOLD $GOLD --alpha 0.1
-        agree $GOLD $GOLD $GOLD --test
-        agree $GOLD $GOLD --test --per label
-        agree $GOLD $GOLD --test --scores $SCORES
-        agree $GOLD $GOLD --test --seed 1
-        agree $GOLD $GOLD --from natasha
-        agree $GOLD $DATA/figure1.npy
-        agree twice.jsonl gap.jsonl {TEST}
-        agree twice.jsonl short.jsonl {TEST}
-    """
-    hold_session(deptree, golden, "agree.txt", lines)
+    hold_session(deptree, golden, "agree.txt")
 
 
 @pytest.mark.parametrize("command", ["agree", "diff", "combine", "eval"])

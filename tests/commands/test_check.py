@@ -123,48 +123,7 @@ def files(put) -> None:
 
 
 def test_a_session(deptree, golden, files) -> None:
-    lines = """
-        check trees.conllu | a row for each place; rules about tags and labels need some
-        check trees.conllu more.conllu -q | rows of several files have file and line
-        check trees.conllu more.conllu --tsv -q
-        check $GOLD $DATA/raw_gold.conllu
-        check broken.conllu --rules ud --rules misc | no trees; every other rule that can be decided goes on
-        check broken.conllu --rules tree | by `tree` no label and no tag is wrong
-        check broken.conllu --rules tree --multi-root -q
-        check crossing.conllu --rules tree
-        check crossing.conllu --rules tree --projective
-        check tokens.conllu | multiword tokens that are not in front of their words, by the validator's names
-        check tokens.conllu --rules tree -q
-        check loop.conllu
-        check $DATA/raw.conllu $GOLD | sentences that nobody has annotated yet: a row each
-        check other.conllu tagged.conllu | another tag set: a line, and no rules about tags
-        check few.conllu
-        check trees.conllu --rules none.toml --rules misc | what is asked of words in MISC
-        check trees.conllu --rules none.toml --rules asked.tsv | of a word without a label no label is asked
-        check samples.conllu --rules none.toml --rules asked.tsv
-        check trees.conllu --rules none.toml --rules asked.jsonl
-        check trees.conllu --rules none.toml --rules far.tsv
-        check trees.conllu --rules ud --rules spans.tsv
-        check trees.conllu --rules else.tsv -q
-        check trees.conllu --rules mine.toml | rules of one's own
-        check trees.conllu --rules yours.toml
-        check $GOLD --rules typos.toml | names that only the rules have; `clf` and `Typo=Yes` are those of ours, too
-        check $GOLD --rules typos.toml -q
-        check bare.conllu --rules typos.toml -o x.jsonl | not missed where no word has any tags and features
-        repair $GOLD --rules typos.toml -o x.conllu
-        report $SCORES $LABELS --conllu $GOLD --rules typos.toml -o x.html
-        decode $SCORES $LABELS --conllu $GOLD --rules typos.toml -o x.conllu
-        sample $SCORES $LABELS --conllu $GOLD --rules typos.toml -o x.conllu
-        marginals $SCORES $LABELS --conllu $GOLD --rules typos.toml -o x.conllu
-        decode $SCORES $LABELS --conllu $GOLD --rules ud -q -o x.conllu
-        check $GOLD --rules misc | a file without any constraint is told, once, where there are scores, too
-        check constrained.conllu --rules misc
-        repair $GOLD --rules misc -o x.conllu
-        repair constrained.conllu --rules misc -o x.conllu -j 2
-        decode $SCORES --conllu $GOLD --rules misc -o x.conllu
-        decode $SCORES --conllu constrained.conllu --rules misc -o x.conllu
-    """
-    hold_session(deptree, golden, "check.txt", lines)
+    hold_session(deptree, golden, "check.txt")
 
 
 def test_headers(deptree, files) -> None:

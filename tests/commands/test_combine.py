@@ -116,36 +116,7 @@ TREES = {
 def test_a_session_of_votes(deptree, golden, put) -> None:
     for name, text in TREES.items():
         put(name, text)
-    lines = f"""
-        combine sampled.jsonl | a single file of trees needs no scores at all
-        combine sampled.jsonl other.jsonl --weights 0.75,0.25 | samples of a sentence stand together
-        combine other.jsonl sampled.jsonl --weights 0.6,0.4
-        combine sampled.jsonl label.jsonl --weights 0.3,0.7 | labels are voted on too
-        combine sampled.jsonl label.jsonl --weights 0.7,0.3
-        combine a.conllu a.conllu b.conllu --no-header | as the first file has the sentences; its own bytes stay
-        combine a.conllu a.conllu b.conllu --format jsonl
-        combine a.conllu bare.jsonl
-        combine a.conllu split.conllu --format jsonl | a word that a file divides otherwise has no vote from there
-        combine cycle.jsonl open.jsonl | votes need be no trees: a cycle is two votes, an open head none
-        combine none.jsonl none.jsonl | no tree is made up for a sentence without a vote
-        combine none.jsonl none.jsonl --on-error skip
-        combine {A} $GOLD --method product -q | what is refused
-        combine {A} {B} --weights 1 -q
-        combine {A} {B} --weights 1,x -q
-        combine {A} {B} --weights 1,-1 -q
-        combine {A} {B} --fit -q
-        combine {A} {B} --gold $GOLD -q
-        combine {A} {B} --fit --gold $GOLD --weights 1,1 -q
-        combine {A} $GOLD --fit --gold $GOLD -q
-        combine {A} - --fit --gold $GOLD -q
-        combine {A} no.npz -q
-        combine $DATA/scores.npz:nat -q
-        combine {A} no.npz:nat -q
-        combine {A} $DATA/one.npy -o x.npz -q
-        combine {A} $DATA/scores.npz:allennlp -q
-        combine {A} {B} --method mixture --format conllu -q
-    """
-    hold_session(deptree, golden, "combine.txt", lines)
+    hold_session(deptree, golden, "combine.txt")
 
 
 def test_a_fit_finds_weights_for_gold_trees(done, hot, put) -> None:

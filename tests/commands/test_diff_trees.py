@@ -72,36 +72,7 @@ def files(put) -> None:
 
 
 def test_a_session(deptree, golden, files) -> None:
-    lines = """
-        diff a.conllu b.conllu | one word has another head, one another label
-        diff a.conllu b.conllu --tsv -q
-        diff a.conllu b.conllu --format text
-        diff a.conllu b.conllu --format conllu --no-header | every byte stays but of the words that differ
-        diff a.conllu b.conllu c.conllu | who said what, with file and line of the word in A
-        diff a.conllu a.conllu columns.conllu crlf.conllu | other columns, tokens and ends of lines do not differ
-        diff a.conllu moved.conllu | sentences are found by their ids
-        diff a.conllu renamed.conllu
-        diff renamed.conllu a.conllu --on-error skip -q
-        diff a.conllu one.conllu --on-error skip | what is skipped does not agree
-        diff a.conllu bad.conllu | told at its place in its file, with or without a name
-        diff a.conllu nameless.conllu
-        diff a.conllu there.conllu
-        diff a.conllu shorter.conllu
-        diff two.conllu gap.conllu | a gap is an answer, and other than any head
-        diff two.conllu gap.conllu --format conllu --no-header
-        diff two.conllu gap.conllu --format text
-        diff two.jsonl two.conllu | forms come from whichever file has them; trees need not be trees
-        diff two.jsonl two.conllu --format conllu --no-header
-        diff bare.jsonl two.conllu | without any label only heads are compared
-        diff one.conllu split.conllu | `go` stands apart in B: it and what hangs on it differ, each numbers its own
-        diff one.conllu split.conllu --format conllu --no-header
-        diff split.conllu one.conllu --format text
-        diff two.conllu space.conllu | a word that only B has: it has no row, but stderr and the exit status tell
-        diff two.conllu subtype.conllu | a subtype differs, but not for `eval` and `agree`
-        agree two.conllu subtype.conllu
-        agree subtype.conllu subtype.conllu --per label
-    """
-    hold_session(deptree, golden, "diff.txt", lines)
+    hold_session(deptree, golden, "diff.txt")
 
 
 def test_conllu_of_windows_and_of_an_earlier_diff(deptree, done, put, files) -> None:

@@ -116,55 +116,7 @@ def files(put) -> None:
 
 
 def test_a_session(deptree, golden, files) -> None:
-    few = f"{FEW} -o rows.jsonl"
-    lines = f"""
-        eval split.conllu joined.conllu {FEW} | words of other tokens are aligned by their characters
-        eval split.conllu joined.conllu {FEW} --by label -q
-        eval four.conllu three.conllu {few} | what both cut alike is resampled together, and said
-        eval one.conllu one.conllu one_form.conllu {FEW} -q --tsv | one sentence has no interval
-        eval $GOLD xpos.conllu {few} | columns that gold trees do not have are named
-        eval other_columns.conllu $GOLD {few}
-        eval no_feats.conllu lacking.conllu {FEW} --format table | what is right everywhere, or not in GOLD, is left out
-        eval no_feats.conllu gold.conllu lacking.conllu {FEW} --format table
-        eval $GOLD punct.conllu {few} | without punctuation: the words that gold trees call punct
-        eval $GOLD punct.conllu {few} --no-punct
-        eval $GOLD punct.conllu {FEW} --no-punct --by label -q --tsv
-        eval $GOLD form.conllu {few} | trees that cannot be compared
-        eval $GOLD form.conllu {few} --on-error skip
-        eval $GOLD token.conllu {few}
-        eval $GOLD token.conllu {few} --on-error skip
-        eval $GOLD row.conllu {few}
-        eval $GOLD row.conllu {few} --on-error skip
-        eval head_7.conllu $GOLD {few} | gold trees must be trees
-        eval head_7.conllu $GOLD {few} --on-error skip
-        eval head_9.conllu $GOLD {few}
-        eval head_9.conllu $GOLD {few} --on-error skip
-        eval unlabelled.conllu $GOLD {FEW} --tsv | but a gold word without head is left out alone
-        eval $GOLD unlabelled.conllu {few}
-        eval $GOLD $GOLD head_7.conllu {few} | heads of systems are compared word by word, tree or no tree
-        eval $GOLD head_7.conllu {FEW} -q --tsv {BY}
-        eval $GOLD head_9.conllu {few} --on-error skip
-        eval $GOLD head__.conllu {few}
-        eval $GOLD head_x.conllu {FEW} --tsv
-        eval $GOLD roots.conllu {few} | the script refuses several roots; a head is right or wrong all the same
-        eval zeros.conllu broken.conllu {few} --on-error skip | a broken system is wrong, not absent
-        eval few.conllu many.conllu {few} --on-error skip | sentences of one file only, with ids and without them
-        eval many.conllu few.conllu {few} --on-error skip
-        eval others.conllu many.conllu {few} --on-error skip
-        eval many.conllu others.conllu {few} --on-error skip
-        eval few_unnamed.conllu many_unnamed.conllu {few} --on-error skip
-        eval many_unnamed.conllu few_unnamed.conllu {few} --on-error skip
-        eval others_unnamed.conllu many_unnamed.conllu {few} --on-error skip
-        eval many_unnamed.conllu others_unnamed.conllu {few} --on-error skip
-        eval $GOLD | what is refused
-        eval $GOLD a b c
-        eval $GOLD $GOLD --from natasha
-        eval $GOLD a b --scores $SCORES
-        eval $GOLD --scores $SCORES --by label
-        eval $GOLD $GOLD --scores $SCORES --no-punct
-        eval $GOLD $DATA/raw_gold.conllu --confidence 1
-    """
-    hold_session(deptree, golden, "eval.txt", lines)
+    hold_session(deptree, golden, "eval.txt")
 
 
 def test_other_tokens_have_the_figures_of_the_script(done, files) -> None:

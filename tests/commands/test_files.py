@@ -22,6 +22,7 @@ from deptree_cli.io.scores.meta import WRITE_SCORES, Meta
 from deptree_cli.io.signature import signature
 from tests.commands.readers import OF_PAIRS, PAGES, READERS, SQUARES, numbers, put_files
 from tests.commands.readers import line as reading_line
+from tests.commands.sessions import hold_session
 from tests.every_command import ENTRIES
 from tests.io.scores.written import write_scores
 from tests.lines import table
@@ -78,22 +79,11 @@ def test_running_numbers_go_on(done, put) -> None:
     assert [row["sent_id"] for row in done("partition a.npy b.npy --from head-dep").rows] == ["1", "2", "3"]
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table(f"""
-        decode {MANY} --conllu a.conllu | 2 score files but 1 --conllu
-        partition - - --from natasha | standard input (-) can be read only once
-        partition spacy.jsonl square.npy | square.npy: has another layout than spacy.jsonl
-        expect kl {MANY} --other a.jsonl | two score files are compared at a time
-        partition a.jsonl nowhere.npz --from natasha | deptree: nowhere.npz: no such file
-        decode {MANY} --conllu a.conllu --conllu nowhere | deptree: nowhere: no such file
-    """),
-)
-def test_several_files_that_do_not_go_together(done, refused, parts, put, line: str, says: tuple[str, ...]) -> None:
+def test_a_session_of_several_files_that_do_not_go_together(deptree, golden, done, parts, put) -> None:
     """Nothing is written before all files can be read."""
     done("convert a.jsonl --from natasha --to spacy -o spacy.jsonl -q")
     put("square.npy", np.ones((3, 3)))
-    refused(f"{line} -q", *says)
+    hold_session(deptree, golden, "several_files.txt")
 
 
 def test_skipping_goes_on_in_the_next_file(deptree, parts, put) -> None:
@@ -211,18 +201,7 @@ def test_white_space_is_an_empty_file(space, refused, put) -> None:
 WORDS = (DATA / "sentences.conllu").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        beyond.conllu | beyond.conllu:6 | HEAD is '9' | 0 to 8
-        shorter.conllu | scores.npz[en-1] (en-1) | 8 words | 7 | shorter.conllu:1
-        bytes.conllu | bytes.conllu: | UTF-8
-        none.conllu | none.conllu | no such file
-        $DATA | sample_data | folder
-        $DATA/one.npy | one.npy
-    """),
-)
-def test_sentences_that_cannot_be_used(deptree, refused, put, tmp_path, line: str, says: tuple[str, ...]) -> None:
+def test_a_session_of_sentences_that_cannot_be_used(deptree, golden, put, tmp_path) -> None:
     """Each with its line, quietly and not; no file comes or goes."""
     lines = WORDS.splitlines(keepends=True)
     lines[5] = lines[5].replace("\t_\t_\t_\t_\n", "\t9\t_\t_\t_\n")
@@ -230,8 +209,7 @@ def test_sentences_that_cannot_be_used(deptree, refused, put, tmp_path, line: st
     put("shorter.conllu", WORDS.replace("8\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n", "", 1))
     put("bytes.conllu", b"# sent_id = \xff\n1" + b"\t_" * 9)
     before = sorted(tmp_path.iterdir())
-    quiet = refused(f"sample $SCORES --conllu {line} -q", *says)
-    assert deptree(f"sample $SCORES --conllu {line}").said[-1:] == quiet.said
+    hold_session(deptree, golden, "sentences.txt")
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -60,34 +60,7 @@ def files(put) -> None:
 
 
 def test_a_session(deptree, golden) -> None:
-    lines = """
-        measure du.conllu --per word
-        measure du.conllu --per word --no-punct | the dependent of the comma goes to its head
-        measure du.conllu --per sentence --quantity length --quantity sum_length
-        measure du.conllu --per sentence --quantity length --quantity sum_length --no-punct
-        measure du.conllu --per sentence --quantity length --quantity sum_length --tokens | of a token the arcs are one
-        measure du.conllu --per sentence --quantity length --quantity sum_length --tokens --no-punct
-        measure du.conllu docs.conllu --per word --tsv
-        measure labelled.jsonl --per word | trees need no words, and may have labels
-        measure t.jsonl t.hv --per sentence --quantity depth
-        measure some.conllu --on-error skip --per sentence --quantity depth
-        measure docs.conllu --per word --comment genre --comment "newdoc id" | comments, those of documents too
-        measure docs.conllu --per sentence --comment genre --comment "newdoc id" --quantity length
-        measure docs.conllu --per word --comment gender
-        measure bad.hv
-        measure open.conllu -q | what is refused
-        measure cycle.conllu -q
-        measure roots.conllu -q
-        measure du.conllu --by genre -q
-        measure du.conllu --comment genre -q
-        measure du.conllu --per sentence --comment depth -q
-        measure du.conllu --per word --quantity depth -q
-        measure du.conllu --quantity dept -q
-        measure du.conllu --quantity entropy -q
-        measure du.conllu --quantity sum_length -k 3 -q
-        measure cut.conllu -q
-    """
-    hold_session(deptree, golden, "measure.txt", lines)
+    hold_session(deptree, golden, "measure.txt")
 
 
 def test_trees_without_words(done) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from deptree_cli import TreeDistribution, read
 from deptree_cli.core.errors import DeptreeError
+from tests.commands.sessions import hold_session
 
 NAMES = ("root", "obj", "nmod", "nsubj")
 ARCS = "arcs.npy --from head-dep,log --conllu s.conllu --fix-heads"
@@ -121,26 +122,13 @@ def test_a_label_that_is_unknown_is_said_once(scores, put, done) -> None:
     assert "is not in" not in done(f"sample {JOINT} -q").err
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("line", "word", "message"),
-    [
-        (
-            "decode",
-            "4 root",
-            "word 2 is given the label 'root', which it cannot have below its head 4. Correct it, allow",
-        ),
-        ("decode", "0 obj", "word 2 is given the label 'obj', which it cannot have below its head ROOT."),
-        (
-            "convert --to-labels names.json -o out.npz",
-            "4 a:b",
-            "the label 'a:b' of the CoNLL-U has no scores to write. Put _ for it, or leave out --fix-heads.",
-        ),
-    ],
-)
-def test_labels_that_are_refused(given, refused, line: str, word: str, message: str) -> None:
-    given("_ _", word, "_ _", "_ _")
-    refused(f"{line} {JOINT} -q", message)
+def test_a_session_of_labels_that_are_refused(deptree, golden, put, scores) -> None:
+    for name, word in (("below", "4 root"), ("root", "0 obj"), ("unknown", "4 a:b")):
+        put(f"{name}.conllu", sentence("_ _", word, "_ _", "_ _"))
+    hold_session(deptree, golden, "fix_heads.txt")
+
+
+def test_what_is_no_label() -> None:
     with pytest.raises(DeptreeError, match="the label of word 1 is 1"):
         TreeDistribution(np.zeros((2, 2))).given(labels=[1])
 
@@ -186,61 +174,32 @@ OWN = """\
 
 """
 OTHER = OWN.replace("= own", "= other").replace("2\tobj", "1\tnmod")
-REDUCED = """\
-# sent_id = other
-1\tMary\t_\tPROPN\t_\t_\t2\tnsubj\t_\t_
-2\twon\t_\tVERB\t_\t_\t0\troot\t_\t_
-3\tgold\t_\tNOUN\t_\t_\t2\tdep\t_\t_
-4\tPeter\t_\tPROPN\t_\t_\t2\tconj\t_\t_
-
-"""
-COPIED = "deptree: labels are copied from the input where the head is unchanged: not predicted, so LAS means nothing"
-REMOVED = [
-    "deptree: DEPS are removed where the tree changed: they describe the old one",
-    "deptree: empty nodes are removed where the tree changed",
-]
-READ = "s.jsonl --from synjax --conllu t.conllu --no-header"
 
 
 @pytest.fixture
-def sentences(put) -> None:
+def own(put) -> None:
     sure = [[0, -99, 0, -99, -99], [-99] * 5, [-99, 0, -99, 0, 0], [-99] * 5, [-99] * 5]
     put("s.jsonl", "".join(json.dumps({"sent_id": name, "scores": sure}) + "\n" for name in ("own", "other")))
-    put("t.conllu", OWN + OTHER)
-
-
-def bare(data: bytes) -> str:
-    """Sentences without what the commands note."""
-    return re.sub(r"HeadProb=\S+", "_", re.sub(r"# (?!sent_id).*\n", "", data.decode()))
-
-
-@pytest.mark.parametrize("how", ["", "--method mbr", "--jobs 2"])
-def test_a_sentence_keeps_all_with_its_own_tree(done, sentences, how: str) -> None:
-    ran = done(f"decode {READ} {how}")
-    assert bare(ran.out) == OWN + REDUCED
-    assert ran.said == [COPIED, *REMOVED]
-    assert done(f"decode {READ} {how} -q").err == ""
-
-
-@pytest.mark.parametrize("size", [1, 300])
-def test_many_trees_get_the_same_lines(done, sentences, size: int) -> None:
-    ran = done(f"sample {READ} -k {size} --seed 7")
-    assert ran.said == [COPIED, *REMOVED]
-    assert ran.out.count(b"CopyOf=2") == size
-
-
-def test_what_goes_on_request_or_stays_needs_no_line(done, sentences) -> None:
-    assert done(f"decode {READ} --deps basic").said == [COPIED]
-    kept = done(f"decode {READ} --deps keep")
-    assert (kept.said, kept.out.count(b"CopyOf=2")) == ([COPIED], 2)
-    assert done(f"decode {READ.removesuffix('--no-header')} --format jsonl").said == []
-
-
-def test_labels_that_were_fixed_predicted_or_missing_are_not_copied(done, sentences, put) -> None:
-    assert done(f"decode {READ} --fix-heads").said == []
-    put("labels.json", '["nsubj", "root", "obj", "conj"]')
     of_labels = [[[0.0, 0.0, 1.0, 0.0]] * 5] * 5
     put("l.jsonl", "".join(json.dumps({"sent_id": name, "scores": of_labels}) + "\n" for name in ("own", "other")))
-    assert done(f"decode {READ} --labels labels.json --label-scores l.jsonl").said == REMOVED
-    put("t.conllu", (OWN + OTHER).replace("\tnsubj\t", "\t_\t").replace("\tconj\t", "\tdep\t"))
-    assert done(f"decode {READ}").said == [COPIED, *REMOVED]
+    put("l.json", '["nsubj", "root", "obj", "conj"]')
+    put("t.conllu", OWN + OTHER)
+    put("few_labels.conllu", (OWN + OTHER).replace("\tnsubj\t", "\t_\t").replace("\tconj\t", "\tdep\t"))
+
+
+def test_a_session_of_trees_of_their_own_and_others(deptree, golden, own) -> None:
+    """The first sentence keeps all; what the other loses is told in lines."""
+    hold_session(deptree, golden, "own_annotation.txt")
+
+
+@pytest.mark.parametrize("line", ["decode --method mbr", "decode --jobs 2"])
+def test_decoding_otherwise_keeps_as_much(done, own, line: str) -> None:
+    read = "s.jsonl --from synjax --conllu t.conllu --no-header"
+    usual, ran = done(f"decode {read}"), done(f"{line} {read}")
+    assert (ran.out, ran.said) == (usual.out, usual.said)
+
+
+def test_many_trees_get_the_same_lines(done, own) -> None:
+    ran = done("sample s.jsonl --from synjax --conllu t.conllu --no-header -k 300 --seed 7")
+    assert len(ran.said) == 3
+    assert ran.out.count(b"CopyOf=2") == 300

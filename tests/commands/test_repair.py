@@ -126,79 +126,11 @@ def files(put) -> None:
 
 
 def test_a_session_of_what_is_written(deptree, golden, files) -> None:
-    lines = """
-        repair trees.conllu --changes changes.tsv | what is broken is mended and nothing else
-        cat changes.tsv
-        repair trees.conllu -o once.conllu --changes changes.jsonl -q
-        cat changes.jsonl
-        repair once.conllu -o twice.conllu
-        repair noted.conllu --like like.conllu | notes on an earlier tree go, of other words too; signatures stay
-        repair bare.conllup --like like.conllu | what has no column is left out and named, unwanted labels too
-        repair misc.conllup --like like.conllu
-        repair more.conllu --like like.conllu | multiword tokens, empty nodes and other DEPS stay
-        repair deps.conllu --like like.conllu | DEPS of a changed word: none, another arc, several arcs, more of a label
-        repair loop.conllu --like like.conllu | only with another arc of word 2 none falls out of the enhanced graph
-        repair apart.conllu --like like.conllu | a graph that fell apart before stays as it is but for the changed word
-        repair roots.conllu --like like.conllu --changes changes.jsonl | a second root: another head, another label
-        cat changes.jsonl
-        repair letters.conllu --like like.conllu | a head of letters is one that somebody gave
-        repair unlabelled.conllu --like like.conllu | a label that is missing beside others is filled
-        repair malformed.conllu
-        repair malformed.conllu --on-error skip
-        repair trees.conllu --from natasha
-        repair trees.conllu --cost 0:1
-        repair trees.conllu --like like.conllu --scores $SCORES $LABELS
-    """
-    hold_session(deptree, golden, "repair_written.txt", lines)
+    hold_session(deptree, golden, "repair_written.txt")
 
 
 def test_a_session_of_what_decides(deptree, golden, files) -> None:
-    lines = """
-        repair tie.conllu | nothing tells: near heads are taken, labels of UD v1 become those of v2
-        repair valid_tie.conllu
-        repair labels.conllu --like nmod.conllu -o x1.conllu | a head stays where only the label is wrong
-        cat x1.conllu
-        repair x1.conllu -o x2.conllu
-        repair v1.conllu --like v1_like.conllu | labels of UD v1 become those of v2, whatever else is usual
-        repair v1.conllu --rules tree -o x2.conllu | rules that allow them leave them alone
-        repair fixed.conllu --like fixed_like.conllu | `fixed` stands right of its head: another label
-        repair open.conllu --like like.conllu | labels are filled where rules ask for some; `dep` in doubt
-        repair open.conllu --rules tree -o x2.conllu
-        repair open.conllu --rules pattern.toml
-        repair adj.conllu --rules tree
-        repair x.conllu --like like.conllu
-        repair dem.conllu -o x2.conllu | no rule asks for the tag of a word with an unknown one
-        check dem.conllu
-        repair dem9.conllu --like dem.conllu
-        check untagged.conllu --rules tree | words without tags or labels are told if rules ask for them
-        check untagged.conllu --rules det.toml
-        check untagged.conllu --rules tags.toml
-        check untagged.conllu --rules ud
-        repair untagged.conllu --rules tree -o x2.conllu
-        repair untagged.conllu --rules det.toml -o x2.conllu
-        repair untagged.conllu --rules tags.toml -o x2.conllu
-        repair untagged.conllu --rules ud -o x2.conllu
-        repair arcs.conllu --scores arcs.jsonl --from head-dep,first,weight --rules tree | despite a weight of 0
-        repair arcs.conllu --scores arcs.jsonl --from head-dep,first,weight --rules tree --worth 1 | traded for nats
-        repair free.conllu | rules decide what is broken
-        repair free.conllu --rules tree -o x2.conllu
-        repair free.conllu --rules leaf.toml -o x2.conllu
-        repair free.conllu --rules tree --rules free.tsv
-        repair two_roots.conllu --rules tree | so does the space of trees
-        repair two_roots.conllu --rules tree --multi-root -o x2.conllu
-        repair crossing.conllu -o x2.conllu
-        repair crossing.conllu --projective
-        repair agent.conllu --rules misc --rules tree | a label that only a constraint names
-        repair agent_.conllu --rules misc --rules tree
-        repair cycle.conllu --rules ud --rules cycle.tsv | no tree obeys
-        repair cycle.conllu --rules ud --rules cycle.tsv --on-error skip -o x3.conllu
-        repair cycle.conllu --rules ud --rules cycle.tsv --relax -o x4.conllu
-        cat x4.conllu
-        repair x4.conllu --rules ud --rules cycle.tsv --relax
-        repair noted_fine.conllu --rules ud --rules fine.tsv --relax | a comment alone: the tree is what it was
-        repair sample.conllu --rules else.tsv -q | a name without the mark of a sample is enough
-    """
-    hold_session(deptree, golden, "repair_decided.txt", lines)
+    hold_session(deptree, golden, "repair_decided.txt")
     assert Path("x2.conllu").read_text() == FILES["crossing.conllu"]
     assert Path("x3.conllu").read_text() == LIKE
 

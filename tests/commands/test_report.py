@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from tests.commands.sessions import hold_session
-from tests.lines import table
 from tests.sample import DATA
 
 GOLD = (DATA / "gold.conllu").read_text(encoding="utf-8")
@@ -127,7 +126,7 @@ def test_a_threshold(done) -> None:
 def test_text(deptree, golden, monkeypatch, columns: int) -> None:
     """Arcs stand above the words where there is room, else beside them."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    hold_session(deptree, golden, f"show_{columns}.txt", f"{SHOW} --format text -q")
+    hold_session(deptree, golden, f"show_{columns}.txt")
 
 
 def test_a_terminal_gets_text(terminal) -> None:
@@ -160,21 +159,8 @@ def test_a_word_that_heads_itself_is_drawn_without_a_warning(done, put, how) -> 
     assert done(f"show $SCORES --conllu odd.conllu --sentence en-1 -q {how}").err == ""
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        show $SCORES --sentence en1 | there is no sentence 'en1'. Did you mean en-1?
-        show $SCORES --sentence 99 | there is no sentence '99'. Give a sent_id, or a number from 1 to 8.
-        show $SCORES -o tree.png | one of the suffixes .txt, .svg
-        show $SCORES -o tree.svg --format text | the format is text
-        report $SCORES --conllu $GOLD -o x.pdf | does not write .pdf. Name a file with one of the suffixes .html
-        report $SCORES --conllu $GOLD --top 0 | Expected a whole number, 1 or more, found '0'
-        report $SCORES --conllu none.conllu | none.conllu
-        report $SCORES --conllu $GOLD --samples $DATA/scores.npz | these are not trees in CoNLL-U or JSON Lines
-    """),
-)
-def test_what_is_refused(refused, line: str, says: tuple[str, ...], tmp_path) -> None:
-    refused(line, *says)
+def test_a_session_of_what_is_refused(deptree, golden, tmp_path) -> None:
+    hold_session(deptree, golden, "report.txt")
     assert not list(tmp_path.iterdir())
 
 

@@ -19,8 +19,9 @@ from deptree_cli.cli.help import EVERY, QUANTITY, fields
 from deptree_cli.hpyp import Parser
 from deptree_cli.io.conllu import columns
 from deptree_cli.io.encoders.base import TSV, Page, Sheet
+from tests.commands.sessions import hold_session
 from tests.every_command import COMMANDS, ENTRIES, command, example, options, reading
-from tests.lines import table, words
+from tests.lines import words
 from tests.sample import DATA
 
 ROWS = [
@@ -84,20 +85,10 @@ def test_single_rows_may_be_json_files(done, line: str) -> None:
     assert json.loads(Path("one.json").read_bytes()) == done(line).rows[0]
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        expect entropy $SCORES --grad --tsv | cannot store gradients
-        expect covariance one.npy --features features.npz --tsv | cannot store covariance
-        estimate draws.jsonl --quantity arcs --tsv | cannot store arcs
-        partition $SCORES --json --tsv | Choose one
-        partition $SCORES -o x.csv | does not write
-    """),
-)
-def test_what_has_no_place(refused, put, drawn, line: str, says: tuple[str, ...]) -> None:
+def test_a_session_of_what_has_no_place(deptree, golden, put, drawn) -> None:
     put("features.npz", {"1": np.ones((3, 3, 2))})
     put("one.npy", np.ones((3, 3)))
-    refused(line, *says)
+    hold_session(deptree, golden, "rows.txt")
 
 
 def test_a_cell_stays_in_its_line_and_column(capfdbinary) -> None:
