@@ -115,16 +115,6 @@ def test_a_session(deptree, golden, files) -> None:
     hold_session(deptree, golden, "agree.txt")
 
 
-@pytest.mark.parametrize("command", ["agree", "diff", "combine", "eval"])
-def test_without_ids_a_sentence_of_other_words_is_skipped_alone(deptree, files, command: str) -> None:
-    """In all commands that compare trees."""
-    differs = "plain.conllu:3 (2): the text differs: it begins with 'w1', 'other' at differs.conllu:3"
-    ran = deptree(f"{command} plain.conllu differs.conllu")
-    assert (ran.code, differs in ran.err) == (2, True)
-    ran = deptree(f"{command} plain.conllu differs.conllu --on-error skip")
-    assert (ran.code, differs in ran.err, "deptree: 1 sentence skipped" in ran.said) == (1, True, True)
-
-
 BAD = {
     "a HEAD that is no word": (".conllu", conllu("y", "x 77 root")),
     "eleven columns": (".conllu", conllu("y", "x 0 root").replace("root", "root\t_")),

@@ -98,6 +98,7 @@ FILES = {
     "broken.conllu": BROKEN,
     "crossing.conllu": "".join(f"{n}\ta\t_\tX\t_\t_\t{head}\tdep\t_\t_\n" for n, head in enumerate([4, 3, 0, 3], 1)),
     "tokens.conllu": with_tokens(),
+    **{f"{name}.conllu": with_tokens([name, "right"]) for name in TOKENS},
     "loop.conllu": with_tokens(["behind"]).replace("\t0\troot", "\t1\troot"),
     "other.conllu": (NNS + "3\tall\t_\tdt\t_\t_\t1\tdet\t_\t_\n4\t,\t_\tNOUN\t_\t_\t2\tdobj\t_\t_\n\n") * 7,
     "few.conllu": NNS + "\n",
@@ -215,16 +216,3 @@ def test_what_helps_where_memory_ends(deptree, files, monkeypatch, line: str, re
     monkeypatch.setattr("deptree_cli.commands.measure.Measure.of_many", end)
     said = deptree(f"{line} trees.conllu").said
     assert said == [f"deptree: there is not enough memory for these sentences. {remedy}"]
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("name", [name for name, (_, rule, _) in TOKENS.items() if rule])
-def test_what_looks_at_tokens_refuses_those(deptree, refused, put, name: str) -> None:
-    """In the same words; a sentence that is skipped is counted."""
-    put("tokens.conllu", with_tokens([name, "right"]))
-    measure = "measure tokens.conllu --per sentence --quantity length"
-    says = f"tokens.conllu:1 ({name}): the multiword token {TOKENS[name][2]} "
-    assert refused(f"{measure} --tokens", says).err == refused("eval tokens.conllu tokens.conllu").err
-    ran = deptree(f"{measure} --tokens --on-error skip")
-    assert (ran.code, [row["length"] for row in ran.rows]) == (1, [2])
-    assert [row["length"] for row in deptree(measure).rows] == [3, 3]

@@ -14,6 +14,8 @@ from deptree_cli.cli.options import OUTPUT
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.hpyp import Parser
 from deptree_cli.io.conllu.columns import BOM
+from tests.commands.sessions import hold_session
+from tests.commands.test_report import data_of
 from tests.every_command import COMMANDS, ENTRIES, command
 from tests.plus import MIXED, from_plus, to_plus
 from tests.sample import DATA
@@ -260,16 +262,11 @@ def test_one_file_ends_as_it_did(glued, put, line) -> None:
     assert ran.said[-1].startswith("deptree: a.conllu:5: comments without a sentence.")
 
 
-def in_page(page: bytes) -> dict:
-    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page.decode(), re.DOTALL)
-    return json.loads(data)
-
-
 def test_a_report_exports_sentences_of_several_files(glued, put) -> None:
     put("b.conllu", BOM + SECOND)
     for end in ENDS:
         put("a.conllu", BOM + FIRST + end.encode())
-        text = "".join(in_page(glued("report S", "ab").out)["conllu"]).encode()
+        text = "".join(data_of(glued("report S", "ab").out)["conllu"]).encode()
         assert names_in(text) == ["a", "b"]
         assert text.startswith(BOM + FIRST)
         assert text.endswith(b"\n" + SECOND)
@@ -282,7 +279,6 @@ PLUS = [
     f"sample {WORDS} -k 2 --seed 1",
     f"sample {WORDS} --fix-heads --seed 1",
     f"swor {WORDS} -k 2 --seed 1",
-    f"decode {WORDS}",
     f"decode {WORDS} -k 2 --deps basic --jobs 2",
     f"decode {WORDS} --rules tree --deps keep",
     f"marginals {WORDS}",
@@ -306,7 +302,6 @@ PLUS = [
     f"report {WORDS} -o report.html",
     f"convert {WORDS} -o out.jsonl",
     "hpyp train words.conllup -o out.npz --iterations 1 --seed 1",
-    "hpyp parse model.npz words.conllup --particles 5",
     "hpyp parse model.npz words.conllup --particles 5 --tags predict -k 2 --seed 1",
     "hpyp surprisal model.npz words.conllup --particles 5 --seed 1",
     "hpyp perplexity model.npz words.conllup --particles 5 --seed 1",
@@ -347,17 +342,20 @@ def test_conllu_plus_gives_the_same_results(deptree, done, put, plus, line) -> N
 
 
 def test_a_report_has_the_columns_of_its_sentences(done, plus) -> None:
-    data = in_page(done(f"report {WORDS}").out)
+    data = data_of(done(f"report {WORDS}").out)
     assert from_plus("".join(data["conllu"])) == GOLD
     assert data["columns"] == [name.lower() for name in MIXED]
 
 
-def test_files_of_other_columns_together_are_read_but_not_written(deptree, done, plus) -> None:
-    assert b'"UAS","value":1.0' in done("eval gold.conllu words.conllup --seed 1").out
-    ran = deptree(f"decode scores.npz {WORDS} --conllu gold.conllu -o out.cupt")
-    assert (ran.code, ran.said[-1][:51]) == (2, "deptree: out.cupt: sentences with columns ID X:TYPE")
-    assert ran.said[-1].endswith(" in one file. Give files of the same columns together.")
-    assert not Path("out.cupt").exists()
+def test_a_session_of_other_columns(deptree, golden, put, plus) -> None:
+    """Files of other columns together are read but not written; what has no column is named in a line."""
+    one = GOLD.partition("\n\n")[0] + "\n\n"
+    put("one.conllu", one)
+    put("mixed.conllup", to_plus(one))
+    put("heads.conllup", to_plus(one, ["ID", "FORM", "HEAD"]))
+    put("forms.conllup", to_plus(one, ["ID", "FORM"]))
+    put("scores.npz", {"en-1": np.load(DATA / "scores.npz")["en-1"]})
+    hold_session(deptree, golden, "conllu_plus.txt")
 
 
 @pytest.mark.parametrize("more", ["--shard 2/2", "--shard 1/2 --jobs 2", "-k 3", "--no-header"])
@@ -368,15 +366,3 @@ def test_columns_are_named_first_and_once(done, plus, more) -> None:
     assert ran.out.startswith(text.partition("\n")[0].encode() + b"\n# ")
     assert ran.out.count(b"global.columns") == 1
     assert "sent_id" in from_plus(ran.out.decode())
-
-
-def test_what_has_no_column_is_named_in_a_line(done, refused, put, plus) -> None:
-    put("words.conllup", to_plus(GOLD, ["ID", "FORM", "HEAD"]))
-    ran = done(f"decode {WORDS} -o out.conllup")
-    assert "deptree: not written, because # global.columns names no column for it: HeadProb (MISC)" in ran.said
-    assert Path("out.conllup").read_text().startswith("# global.columns = ID FORM HEAD\n# generator = ")
-    says = "there is no column MISC for HeadProb: # global.columns names ID FORM HEAD. Add MISC"
-    refused(f"marginals {WORDS} -q", "words.conllup:2", says)
-    put("words.conllup", to_plus(GOLD, ["ID", "FORM"]))
-    refused(f"decode {WORDS} -q", "there is no column HEAD for trees: # global.columns names ID FORM. Add HEAD")
-    assert b'"heads":[' in done(f"decode {WORDS} --format jsonl").out

@@ -72,15 +72,6 @@ def test_trees_without_words(done) -> None:
     assert done("measure words.conllu --seed 1").out == means
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("command", ["check", "repair", "eval t.conllu"])
-@pytest.mark.parametrize(("path", "what"), [("t.jsonl", "JSON"), ("t.hv", "numbers")])
-def test_other_commands_say_how_to_add_the_words(refused, command: str, path: str, what: str) -> None:
-    remedy = "Add the words first: deptree combine FILE --conllu SENTENCES."
-    ran = refused(f"{command} {path}")
-    assert ran.said == [f"deptree: {path}:1: a line of {what} where CoNLL-U should be. {remedy}"]
-
-
 def test_a_row_per_sentence_and_their_means(done) -> None:
     rows = done("measure $GOLD --per sentence").rows
     means = {(row["quantity"], row["of"]): row for row in done("measure $GOLD --seed 1").rows}

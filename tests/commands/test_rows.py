@@ -234,22 +234,16 @@ swor {SCORES} {LABELS} --mass 0.9 --seed 7 {CONLLU} -o swor.conllu
 swor {SCORES} {LABELS} -k 5 --seed 7 -o swor.jsonl
 estimate swor.jsonl
 estimate swor.jsonl --quantity arcs
-decode {SCORES} {LABELS} --rules ud {CONLLU}
-decode {SCORES} {LABELS} --rules ud {CONLLU} --format jsonl
-decode {SCORES} {LABELS} -k 2
 decode {SCORES} {LABELS} {FORBIDDEN} --relax {CONLLU}
 decode {SCORES} {LABELS} {FORBIDDEN} --relax
 decode {SCORES} --mass 0.9
 decode {SCORES} --mass 0.9 {CONLLU}
-marginals {SCORES} {LABELS}
 marginals {SCORES} {LABELS} --above 0.5
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5 -o calibrated.json
-calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5
 marginals {SCORES} --temperature calibrated.json --head-sets
 marginals {SCORES} --temperature calibrated.json --head-sets {CONLLU}
 marginals {SCORES} {LABELS} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
-score {SCORES} gold.conllu
 score {SCORES} {LABELS} gold.conllu
 measure gold.conllu --per word
 measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha
@@ -266,11 +260,9 @@ agree gold.conllu gold.conllu --per sentence --scores scores.npz --from natasha
 agree gold.conllu gold.conllu --per label
 sample {SCORES} -k 30 --seed 1 -o one.jsonl
 agree one.jsonl one.jsonl --test --seed 1
-agree one.jsonl one.jsonl --test --seed 1 --per sentence
 combine scores.npz:natasha gold.conllu
 combine scores.npz:natasha gold.conllu {CONLLU}
 combine scores.npz:natasha scores.npz:natasha {CONLLU}
-check swor.conllu
 check broken.conllu gold.conllu
 repair broken.conllu --changes - -o repaired.conllu
 repair gold.conllu --rules tree {FORBIDDEN} --relax
@@ -290,12 +282,10 @@ expect ge --features features.npz --target target.txt {SCORES}
 diff gold.conllu gold.conllu sentences.conllu
 diff gold.conllu sentences.conllu --scores {SCORES} {LABELS}
 diff gold.conllu sentences.conllu --format conllu
-check-bias {SCORES} -k 50 --seed 7
 check-bias figure1.npy --sampler wilson-rc -k 500 --seed 7
 inspect {SCORES} --gold gold.conllu
 inspect scores.npy --from head-dep,log --conllu gold.conllu
 convert {SCORES} --header
-convert {SCORES} --header {LABELS}
 dump natasha paragraphs.txt
 hpyp train treebank.conllu -o model.npz --iterations 2 --seed 1
 hpyp parse model.npz raw.conllu
@@ -310,11 +300,9 @@ hpyp surprisal model.npz raw.conllu --seed 1 --regions spaces
 hpyp perplexity model.npz raw_gold.conllu --seed 1
 hpyp generate model.npz -k 2 --seed 7
 hpyp generate model.npz -k 2 --seed 7 --format jsonl
-hpyp train treebank.conllu -o states.npz --iterations 3 --states 2 --seed 1
 hpyp train treebank.conllu -o text.npz --iterations 2 --unlabelled raw.conllu --seed 1
 bitext expectations bitext.npz
 bitext expectations bitext.npz --method randomized --iterations 50 --seed 7
-bitext expectations bitext.npz --method rdp --iterations 5 --seed 7
 bitext align bitext.npz --above 0.1 --format jsonl
 bitext align bitext.npz --gold bitext_gold.align --report - -o links.align
 """
