@@ -72,6 +72,7 @@ TOKENS = {
     "end": ("1-1 1 2 3 4-5", "word-interval-out", "4-5"),
     "twice": ("1-2 1 2-3 2 3", "overlapping-word-intervals", "2-3"),
     "behind": ("1 2 1-2 3", "misplaced-word-interval", "1-2"),
+    "last": ("1 2 3-9 3", "word-interval-out", "3-9"),
     "right": ("1 2-3 2 3", "", ""),
 }
 

@@ -57,6 +57,7 @@ FILES = {
 def files(put) -> None:
     for name, text in FILES.items():
         put(name, text)
+    put("du.npz", {"a": np.arange(1.0, 37).reshape(6, 6) / 9})
 
 
 def test_a_session(deptree, golden) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,13 +131,15 @@ def test_what_is_no_label() -> None:
         TreeDistribution(np.zeros((2, 2))).given(labels=[1])
 
 
-def test_show_has_the_labels(given, done) -> None:
+@pytest.mark.parametrize("read", [JOINT, ARCS], ids=["labels", "arcs"])
+def test_show_has_the_labels(given, done, read: str) -> None:
+    """That of a word without a head on every arc, but only as a condition."""
     given("4 a:b", "_ c:d", "_ _", "_ _")
-    for line in (JOINT, ARCS):
-        done(f"show {line} --above 0 -o out.svg")
-        shown = Path("out.svg").read_text()
-        assert "a:b" in shown
-        assert "c:d" in shown
+    shown = done(f"show {read} --above 0").out.decode()
+    assert shown.count("w2 (c:d)") == 3 == shown.count("(c:d)")
+    assert "w4 -&gt; w2 (c:d)" in shown
+    assert "w4 -&gt; w1 (a:b)" in shown
+    assert "(c:d)" not in done(f"show {read.replace('--fix-heads', '')} --above 0").out.decode()
 
 
 @pytest.mark.parametrize("scored", [{"scores": "s.npy", "labels": "labels.txt"}, {"scores": "arcs.npy"}])

@@ -102,6 +102,8 @@ def test_other_sentences_may_be_unusable(done, deptree, put) -> None:
     ran = deptree("show s.npz --from head-dep")
     assert (ran.code, "s.npz[bad]" in ran.err) == (2, True)
     assert deptree("show s.npz --from head-dep --on-error skip").code == 1
+    put("s.npz", {"bad": np.full((3, 3), np.nan)})
+    assert "there are no sentences to show" in deptree("report s.npz --from head-dep --on-error skip").err
 
 
 def test_samples(done) -> None:
@@ -187,7 +189,7 @@ def test_what_sentences_are_sorted_by_are_the_numbers_of_other_commands(done) ->
     assert "the page has the 3 most doubtful of 8 sentences: --top N for more or fewer" in ran.said[-1]
     kept = sorted(np.argsort(-doubt)[:3])
     assert (data_of(ran.out)["ids"], data_of(ran.out)["total"]) == ([data["ids"][place] for place in kept], 8)
-    assert "most doubtful" not in done(f"{REPORT} --top 3 -q").err
+    assert "most doubtful" not in done(f"{REPORT} --top 3 -q").err + done(f"{REPORT} --top 8").err
 
 
 def test_rules_are_counted_and_change_no_probability(deptree, done, put) -> None:
