@@ -63,6 +63,8 @@ FILES = {
     "again.conllu": OTHER,
     "plain.conllu": "".join(PLAIN),
     "differs.conllu": "".join([PLAIN[0], conllu("", "other 0 root"), *PLAIN[2:]]),
+    "half.conllu": conllu("x", "x 2 det, _ 0 root, x 2 obj") + conllu("y", "x 0 root, x 1 obj"),
+    "plain_fewer.conllu": "".join(PLAIN[:3]),
     "plain.jsonl": lines(*[{"heads": [0]}] * 4),
     "twice.jsonl": lines(X, X),
     "short.jsonl": lines({"sent_id": "x", "heads": [2, 0]}),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from deptree_cli import TreeDistribution, read
-from deptree_cli.core.errors import DeptreeError
 from tests.commands.sessions import hold_session
 
 NAMES = ("root", "obj", "nmod", "nsubj")
@@ -124,11 +123,6 @@ def test_a_session_of_labels_that_are_refused(deptree, golden, put, scores) -> N
     for name, word in (("below", "4 root"), ("root", "0 obj"), ("unknown", "4 a:b")):
         put(f"{name}.conllu", sentence("_ _", word, "_ _", "_ _"))
     hold_session(deptree, golden, "fix_heads.txt")
-
-
-def test_what_is_no_label() -> None:
-    with pytest.raises(DeptreeError, match="the label of word 1 is 1"):
-        TreeDistribution(np.zeros((2, 2))).given(labels=[1])
 
 
 @pytest.mark.parametrize("read", [JOINT, ARCS], ids=["labels", "arcs"])

@@ -155,6 +155,13 @@ def test_forms_by_the_suffix(done) -> None:
     assert r"\depedge[" in Path("tree.tex").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("form", ["svg", "text"])
+def test_what_breaks_a_file_or_a_terminal_is_left_out(done, put, form: str) -> None:
+    put("odd.conllu", '1\t<&"\x1b[31m\t_\t_\t_\t_\t0\ta\x1b[0m\t_\t_\n\n')
+    put("one.npy", np.ones((2, 2)))
+    assert b"\x1b" not in done(f"show one.npy --from head-dep --conllu odd.conllu --format {form}").out
+
+
 @pytest.mark.parametrize("how", ["", "--format text", "-o x.tex"])
 def test_a_word_that_heads_itself_is_drawn_without_a_warning(done, put, how) -> None:
     put("odd.conllu", GOLD.replace("\t4\tdet\t", "\t3\tdet\t", 1))
