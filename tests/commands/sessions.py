@@ -1,4 +1,7 @@
-"""Sessions: lines as one types them and all that they write, in golden files; a new line is a `$ line  # why` there."""
+"""Sessions: lines as one types them and all that they write, in golden files; a new line is a `$ line  # why` there.
+
+DEPTREE_GOLDEN=write writes them anew.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.lines import GOLDEN, Run
 from tests.sample import DATA
 
 
-def hold_session(deptree: Run, golden: Callable[[str, bytes], None], name: str) -> None:
+def hold_session(deptree: Run, golden: Callable[[str, bytes], None], name: str, columns: int = 80) -> None:
     """Run the lines again: standard output, standard error behind `!`, and the exit status must be those there."""
     told = []
     for row in re.findall(r"^\$ .*", (GOLDEN / name).read_text(encoding="utf-8"), re.MULTILINE):
@@ -18,14 +23,11 @@ def hold_session(deptree: Run, golden: Callable[[str, bytes], None], name: str) 
         if line.startswith("cat "):
             told += [row, Path(line.removeprefix("cat ")).read_text(encoding="utf-8")]
             continue
-        ran = deptree(line)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", str(columns))
+            ran = deptree(line)
         said = [re.sub(r"deptree\|.*", "deptree|...", f"! {each}").rstrip() for each in ran.said]  # not the version
-        told += [
-            row,
-            ran.out.decode(),
-            *(each for each in said if each != "! deptree: deptree|..."),
-            f"[{ran.code}]",
-            "",
-        ]
+        said = [each for each in said if each != "! deptree: deptree|..."]
+        told += [row, ran.out.decode(), *said, f"[{ran.code}]", ""]
     assert told
     golden(name, "\n".join(told).replace(str(DATA), "$DATA").encode())

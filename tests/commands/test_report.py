@@ -125,10 +125,9 @@ def test_a_threshold(done) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 30])
-def test_text(deptree, golden, monkeypatch, columns: int) -> None:
+def test_a_session_in_text(deptree, golden, columns: int) -> None:
     """Arcs stand above the words where there is room, else beside them."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    hold_session(deptree, golden, f"show_{columns}.txt")
+    hold_session(deptree, golden, f"show_{columns}.txt", columns)
 
 
 def test_a_terminal_gets_text(terminal) -> None:
