@@ -1,96 +1,168 @@
-"""``deptree decode``: valid trees, their confidence, the k best."""
+"""`deptree decode`: valid trees and how sure they are, the k best, those that are enough, and fixed heads."""
 
 from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from math import exp
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.sample import SCORES, SENTENCES
+import deptree_cli
+from deptree_cli import read
+from tests.lines import table
+from tests.sample import DATA
 
 
 def test_conllu_says_how_sure(done):
-    ran = done("decode", *SCORES, *SENTENCES)
-    lines = ran.out.decode().splitlines()
+    lines = done("decode $SCORES $SENTENCES").out.decode().splitlines()
     assert lines[0].startswith("# generator = deptree|decode|method:mst|")
     assert "# sent_id = en-1" in lines
     for key in ("tree_logprob", "tree_prob", "entropy"):
-        assert sum(line.startswith(f"# {key} = ") for line in lines) == len(done("partition", *SCORES).rows)
+        assert sum(line.startswith(f"# {key} = ") for line in lines) == 8
     words = [line.split("\t") for line in lines if line[:1].isdigit() and "-" not in line.split("\t")[0]]
     assert all("HeadProb=" in word[9] for word in words)
-    marginals = {row["sent_id"]: np.array(row["marginals"]) for row in done("marginals", *SCORES).rows}
+    (first, *_) = done("marginals $SCORES").rows
     shown = float(words[1][9].split("HeadProb=")[1])
-    assert shown == pytest.approx(marginals["en-1"][1, int(words[1][6])], rel=1e-3)
+    assert shown == pytest.approx(first["marginals"][1][int(words[1][6])], rel=1e-3)
 
 
 def test_k_best(done):
-    ran = done("decode", *SCORES, "-k", 5, "--header")
+    ran = done("decode $SCORES -k 5 --header")
     assert "|method:k-best|" in ran.signature
     first = [row for row in ran.rows[1:] if row["sent_id"] == "en-1"]
     assert [row["sample"] for row in first] == [1, 2, 3, 4, 5]
     log_probs = [row["log_prob"] for row in first]
     assert log_probs == sorted(log_probs, reverse=True)
-    named = done("decode", *SCORES, *SENTENCES, "-k", 2).out.decode()
-    assert "# sent_id = en-1/sample_2" in named
+    assert b"# sent_id = en-1/sample_2\n" in done("decode $SCORES $SENTENCES -k 2").out
+    assert "|method:mbr|" in done("decode $SCORES --method mbr --header").signature
 
 
-def test_minimum_risk_by_name(done, deptree):
-    assert "|method:mbr|" in done("decode", *SCORES, "--method", "mbr", "--header").signature
-    assert deptree("decode", *SCORES, "--method", "mbr", "-k", 2).code == 2
+@pytest.mark.parametrize("projective", [False, True])
+def test_trees_that_cover_a_mass(done, projective):
+    rows = done(f"decode $SCORES --mass 0.99 {'--projective' * projective}").rows
+    for sentence in read(str(DATA / "scores.npz"), preset="natasha", projective=projective):
+        found = [row for row in rows if row["sent_id"] == sentence.id]
+        assert np.array_equal([row["heads"] for row in found], sentence.distribution.top_mass(0.99).heads)
+        assert [row["sample"] for row in found] == [*range(1, len(found) + 1)]
+        assert found[-1]["mass"] == pytest.approx(sum(exp(row["log_prob"]) for row in found))
+        assert found[-1]["complete"] is True
+        assert all("mass" not in row for row in found[:-1])
 
 
-FIXED = """\
-# sent_id = 1
-1\ta\t_\t_\t_\t_\t2\tdet\t_\t_
-2\tb\t_\t_\t_\t_\t_\t_\t_\t_
-3\tc\t_\t_\t_\t_\t_\t_\t_\t_
-
-"""
+def test_too_few_are_said_to_be(done):
+    ran = done("decode $SCORES $SENTENCES --mass 1 -k 2")
+    assert ran.out.count(b"# trees_complete = no\n") == ran.out.count(b"# trees_mass = ") == 8
+    assert "8 sentences (en-1, en-2, en-3, ...): the best 2 trees are not all that --mass 1 takes: raise -k" in ran.err
 
 
-@pytest.mark.parametrize("command", ["sample", "swor", "decode"])
-def test_fixed_heads_are_kept(done, put, command):
-    put("fixed.conllu", FIXED)
-    put("scores.npy", np.random.default_rng(1).random((4, 4)))
-    given = ("scores.npy", "--from", "head-dep", "--conllu", "fixed.conllu", "--fix-heads", "--format", "jsonl")
-    rows = done(command, *given, *(["--seed", 1, "-k", 4] if command != "decode" else [])).rows
-    assert {row["heads"][0] for row in rows} == {2}
-    assert sum(np.exp(row["log_prob"]) for row in rows) <= 4.0000001
+def test_within_nats_with_labels(done):
+    """Arcs with their labels together, as -k has them: gaps are those of labelled trees."""
+    rows, every = (done(f"decode $SCORES $LABELS {more}").rows for more in ("--within 3", "-k 100"))
+    sums = {(row["sent_id"], *row["heads"]): row["log_prob"] + row["label_log_prob"] for row in every}
+    best = {name: max(total for key, total in sums.items() if key[0] == name) for name, *_ in sums}
+    near = {key for key, total in sums.items() if best[key[0]] - total <= 3}
+    assert {(row["sent_id"], *row["heads"]) for row in rows} == near
+    assert len(near) > 8
 
 
-def test_fixed_heads_condition_the_distribution(done, put):
-    """log Z given the heads, and marginals: against the trees that have them."""
-    put("fixed.conllu", FIXED)
-    scores = np.random.default_rng(1).random((4, 4))
-    put("scores.npy", scores)
-    given = ("scores.npy", "--from", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
-    trees = [(2, 0, 1), (2, 0, 2), (2, 3, 0)]
-    weights = np.array([np.prod([scores[h, d] for d, h in enumerate(tree, 1)]) for tree in trees])
-    (row,) = done("partition", *given).rows
-    assert row["log_z"] == pytest.approx(np.log(weights.sum()))
-    (row,) = done("marginals", *given, "--format", "jsonl").rows
-    assert row["marginals"][3][2] == pytest.approx(weights[2] / weights.sum())
-    assert row["marginals"][2][1] == pytest.approx(1.0)
-    (row,) = done("expect", "entropy", *given).rows
-    probs = weights / weights.sum()
-    assert row["entropy"] == pytest.approx(-(probs @ np.log(probs)))
+def test_mass_with_labels_is_of_trees(done):
+    """Of heads, whatever their labels; each has its best ones."""
+    rows = done("decode $SCORES $LABELS --mass 0.9").rows
+    assert [row["heads"] for row in rows] == [row["heads"] for row in done("decode $SCORES --mass 0.9").rows]
+    assert all(len(row["deprels"]) == len(row["heads"]) for row in rows)
 
 
 @pytest.mark.parametrize(
-    ("heads", "said"),
+    ("line", "says"),
+    table("""
+        --method mbr -k 2            | needs --method mst
+        --mass 0.5 --within 1        | --mass cannot be combined with --within
+        --mass 0.5 --method mbr      | needs --method mst
+        --within 1 --rules ud $LABELS | cannot be combined with rules
+        --mass 1.5                   | at most 1
+    """),
+)
+def test_what_does_not_go_together(refused, line, says):
+    refused(f"decode $SCORES {line}", *says)
+
+
+FIXED = "scores.npy --from head-dep --conllu fixed.conllu --fix-heads"
+
+
+def put_fixed(put, heads, scores):
+    rows = [f"{word}\tf\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)]
+    put("fixed.conllu", "# sent_id = 1\n" + "".join(rows) + "\n")
+    put("scores.npy", scores)
+
+
+def test_fixed_heads_condition_the_distribution(done, put):
+    """log Z given the heads, marginals and what is drawn: against the trees that have them."""
+    scores = np.random.default_rng(1).random((4, 4))
+    put_fixed(put, "2__", scores)
+    trees = [[2, 0, 1], [2, 0, 2], [2, 3, 0]]
+    weights = np.array([np.prod([scores[h, d] for d, h in enumerate(tree, 1)]) for tree in trees])
+    probs = weights / weights.sum()
+    (row,) = done(f"partition {FIXED}").rows
+    assert row["log_z"] == pytest.approx(np.log(weights.sum()))
+    (row,) = done(f"marginals {FIXED} --format jsonl").rows
+    assert (row["marginals"][3][2], row["marginals"][2][1]) == (pytest.approx(probs[2]), pytest.approx(1.0))
+    (row,) = done(f"expect entropy {FIXED}").rows
+    assert row["entropy"] == pytest.approx(-(probs @ np.log(probs)))
+    for line in ("sample -k 9 --seed 1", "swor -k 9 --seed 1", "decode"):
+        for row in done(f"{line} {FIXED} --format jsonl").rows:
+            assert exp(row["log_prob"]) == pytest.approx(probs[trees.index(row["heads"])])
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("heads", "forbidden", "says"),
     [
-        (("3", "_", "1"), "no single-root tree is possible: words 1 and 3 cannot be reached from"),
-        (("0", "0", "_"), "words 1 and 2 can attach to ROOT only"),
-        (("3", "_", "_"), "the head of word 1 is fixed to 3, an arc that the scores forbid"),
+        ("3_1", (), "no single-root tree is possible: words 1 and 3 cannot be reached from"),
+        ("00_", (), "words 1 and 2 can attach to ROOT only"),
+        ("3__", (3, 1), "the head of word 1 is fixed to 3, an arc that the scores forbid"),
     ],
 )
-def test_fixed_heads_that_no_tree_has(deptree, put, heads, said):
-    rows = [f"{word}\tf\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)]
-    put("fixed.conllu", "".join(rows) + "\n")
+def test_fixed_heads_that_no_tree_has(refused, put, heads, forbidden, says):
     scores = np.ones((4, 4))
-    if "forbid" in said:
-        scores[3, 1] = 0
-    put("scores.npy", scores)
-    ran = deptree("sample", "scores.npy", "--from", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
-    assert ran.code == 2
-    assert len(ran.said) == 1
-    assert said in ran.err
+    scores[forbidden] = 0 if forbidden else 1
+    put_fixed(put, heads, scores)
+    refused(f"sample {FIXED}", says)
+
+
+def calls(done, sentences):
+    """How often functions of each file are called by a run on so many sentences."""
+    rng = np.random.default_rng(1)
+    np.savez("s.npz", **{f"s{number}": rng.random((4, 4)) for number in range(sentences)})
+    words = "".join(f"{word}\tw\t_\t_\t_\t_\t_\t_\t_\t_\n" for word in (1, 2, 3))
+    Path("s.conllu").write_text("".join(f"# sent_id = s{number}\n{words}\n" for number in range(sentences)))
+    found = Counter[str]()
+
+    def count(frame, event, _):
+        if event == "call" and frame.f_code.co_name != "<module>":
+            found[frame.f_code.co_filename] += 1
+
+    usual = sys.getprofile()
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        done("decode s.npz --from treesample --conllu s.conllu -o out.conllu")
+    finally:
+        sys.setprofile(usual)
+        threading.setprofile(usual)
+    return found
+
+
+@pytest.mark.slow("size")
+def test_few_files_are_passed_by_every_sentence(done):
+    """Those that are called more often the more sentences there are: what begins and ends a run is called once."""
+    calls(done, 3)  # imports
+    more = calls(done, 600) - calls(done, 300)
+    package = Path(deptree_cli.__file__).parent
+    passed = sorted(str(Path(file).relative_to(package)) for file in more if Path(file).is_relative_to(package))
+    assert "io/conllu/splicing.py" in passed
+    without_kernels = [path for path in passed if not path.startswith("kernels/")]
+    assert len(without_kernels) <= 40, without_kernels
