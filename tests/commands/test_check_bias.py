@@ -1,33 +1,36 @@
-"""``deptree check-bias``: it catches what is biased, passes what is exact, and says when it cannot tell."""
+"""`deptree check-bias`: it catches what is biased, passes what is exact, and says when it cannot tell or skips."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.sample import DATA, FIGURE1, SCORES
+from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.spaces import SINGLE_ROOT
+from tests.sample import DATA
 
 EN_4 = [[2, 0, 2]] * 150 + [[2, 0, 1]] * 72 + [[0, 1, 2]] * 53 + [[0, 1, 1]] * 25  # as probable as they are frequent
+MATRICES = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
 
 
-def samples(*trees: list[int], sent_id: str = "1") -> str:
+def samples(*trees, sent_id="1"):
     return "".join(json.dumps({"sent_id": sent_id, "heads": heads}) + "\n" for heads in trees)
 
 
 def test_json_lines(deptree, golden):
-    ran = deptree("check-bias", *FIGURE1, "--sampler", "wilson-rc", "-k", 2000, "--seed", 7)
-    golden("check_bias.jsonl", ran.out)
+    golden("check_bias.jsonl", deptree("check-bias $FIGURE1 --sampler wilson-rc -k 2000 --seed 7").out)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_biased_sampler_is_caught(deptree, seed):
     """On Figure 1 Wilson-RC gives root A 1/2 instead of 2/3: a distance of 1/6 in closed form."""
-    ran = deptree("check-bias", *FIGURE1, "--sampler", "wilson-rc", "-k", 2000, "--seed", seed)
+    ran = deptree(f"check-bias $FIGURE1 --sampler wilson-rc -k 2000 --seed {seed}")
     assert ran.code == 1
     (row,) = ran.rows
-    assert row["verdict"] == "biased"
-    assert row["size"] == 2000
+    assert (row["verdict"], row["size"]) == ("biased", 2000)
     assert row["p_value"] < 1e-10
     assert row["tv_closed_form"] == pytest.approx(1 / 6)
     assert row["tv_distance"] == pytest.approx(1 / 6, abs=0.04)
@@ -35,128 +38,255 @@ def test_the_biased_sampler_is_caught(deptree, seed):
 
 
 def test_auto_is_the_default(done):
-    ran = done("check-bias", *FIGURE1, "--seed", 7)
+    ran = done("check-bias $FIGURE1 --seed 7")
     assert ran.rows[0]["size"] == 2000
-    assert done("check-bias", *FIGURE1, "--seed", 7, "--sampler", "auto").out == ran.out
+    assert done("check-bias $FIGURE1 --seed 7 --sampler auto").out == ran.out
 
 
 def test_every_form_of_the_same_samples_gives_the_same_audit(done, put):
-    recipe = ("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 300, "--seed", 7)
-    put("0", done(*recipe).out)
-    put("1", done(*recipe, "--unique").out)
-    put("2", done(*recipe, "--format", "jsonl").out)
-    put("3", b"".join(reversed(done(*recipe, "--format", "jsonl", "--unique").out.splitlines(keepends=True))))
-    audits = [done("check-bias", *SCORES, "--samples", name).out for name in "0123"]
-    assert len(set(audits)) == 1
+    line = "sample $SCORES $SENTENCES -k 300 --seed 7"
+    put("0", done(line).out)
+    put("1", done(f"{line} --unique").out)
+    put("2", done(f"{line} --format jsonl").out)
+    put("3", b"".join(reversed(done(f"{line} --format jsonl --unique").out.splitlines(keepends=True))))
+    assert len({done(f"check-bias $SCORES --samples {name}").out for name in "0123"}) == 1
 
 
 def test_samples_of_a_biased_sampler(deptree, done, put):
-    put("rc.jsonl", done("sample", *FIGURE1, "--sampler", "wilson-rc", "-k", 2000, "--seed", 7).out)
-    ran = deptree("check-bias", *FIGURE1, "--samples", "rc.jsonl")
-    assert ran.code == 1
-    assert ran.rows[0]["verdict"] == "biased"
+    put("rc.jsonl", done("sample $FIGURE1 --sampler wilson-rc -k 2000 --seed 7").out)
+    ran = deptree("check-bias $FIGURE1 --samples rc.jsonl")
+    assert (ran.code, ran.rows[0]["verdict"]) == (1, "biased")
 
 
-WRONG = {
-    "two roots": [0, 0, 1],
-    "an arc of weight 0": [0, 1, 2],
-}
-
-
-@pytest.mark.parametrize("heads", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("heads", [[0, 0, 1], [0, 1, 2]], ids=["two roots", "an arc of weight 0"])
 def test_one_impossible_tree_is_bias(deptree, put, heads):
     put("s.jsonl", samples(*[[0, 1, 1], [0, 3, 1], [2, 3, 0]] * 20, heads))
-    ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl")
-    assert ran.code == 1
-    assert ran.rows[0]["verdict"] == "biased"
-    assert (ran.rows[0]["impossible"], ran.rows[0]["size"]) == (1, 61)
-    assert ran.rows[0]["p_value"] == 0
+    ran = deptree("check-bias $FIGURE1 --samples s.jsonl")
+    (row,) = ran.rows
+    assert (ran.code, row["verdict"], row["p_value"]) == (1, "biased", 0)
+    assert (row["impossible"], row["size"]) == (1, 61)
 
 
-def test_two_roots_are_fine_where_they_are_allowed(deptree, put):
+def test_two_roots_are_fine_where_they_are_allowed(deptree, done, put):
+    """And for an estimate, which knows of no space."""
     put("s.jsonl", samples([0, 1, 0], [0, 1, 1], [0, 3, 1], [2, 3, 0]))
-    (row,) = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--multi-root").rows
+    (row,) = deptree("check-bias $FIGURE1 --samples s.jsonl --multi-root").rows
     assert (row["impossible"], row["verdict"]) == (0, "undecided")
+    put("x.jsonl", written([0, 1, 1], [0, 0, 1], form="jsonl"))
+    assert done("estimate x.jsonl").rows[0]["trees"] == 2
 
 
 def test_an_impossible_tree_of_a_long_sentence(deptree, put):
-    drawn = samples([2, 0, 4, 2, 7, 7, 2, 2], [0, 0, 4, 2, 7, 7, 2, 2], sent_id="en-1")
-    put("one.jsonl", (DATA / "scores.jsonl").read_bytes().split(b"\n")[0] + b"\n")
-    put("s.jsonl", drawn)
-    ran = deptree("check-bias", "one.jsonl", "--from", "natasha", "--samples", "s.jsonl")
-    assert ran.code == 1
-    assert ran.rows[0]["method"] == "marginals"
-    assert ran.rows[0]["impossible"] == 1
+    put("one.jsonl", MATRICES[0])
+    put("s.jsonl", samples([2, 0, 4, 2, 7, 7, 2, 2], [0, 0, 4, 2, 7, 7, 2, 2], sent_id="en-1"))
+    ran = deptree("check-bias one.jsonl --from natasha --samples s.jsonl")
+    assert (ran.code, ran.rows[0]["method"], ran.rows[0]["impossible"]) == (1, "marginals", 1)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["doc/1", "doc/1/sample_1", "doc/1/jane", "doc/1-sample_12"])
 def test_a_name_may_have_a_slash_of_its_own(deptree, put, name):
     """Only what follows the sentence's name marks the sample."""
     put("scores.jsonl", json.dumps({"sent_id": "doc/1", "scores": [[0, 1], [0, 0]]}))
     put("samples.conllu", f"# sent_id = {name}\n1\tone\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
-    assert deptree("check-bias", "scores.jsonl", "--samples", "samples.conllu").rows[0]["size"] == 1
+    assert deptree("check-bias scores.jsonl --samples samples.conllu").rows[0]["size"] == 1
 
 
 @pytest.mark.parametrize("size", [1, 10, 2000])
 def test_a_few_trees_leave_it_undecided(deptree, size):
     """A single tree of each sentence is no sign that nothing is wrong; 2,000 are, up to what `detectable_tv` says."""
-    ran = deptree("check-bias", *SCORES, "-k", size, "--seed", 7)
+    ran = deptree(f"check-bias $SCORES -k {size} --seed 7")
     assert ran.code == (0 if size == 2000 else 3)
     assert {row["verdict"] for row in ran.rows} == {"no bias found" if size == 2000 else "undecided"}
     for row in ran.rows:
         assert (row["detectable_tv"] is None or row["detectable_tv"] > 0.25) == (size < 2000)
 
 
-def test_sentences_without_samples_are_undecided(deptree, put):
+def test_sentences_without_samples_are_undecided_and_bias_outweighs_that(deptree, put):
     put("s.jsonl", samples(*EN_4 * 2, sent_id="en-4"))
-    ran = deptree("check-bias", *SCORES, "--samples", "s.jsonl")
+    ran = deptree("check-bias $SCORES --samples s.jsonl")
     assert ran.code == 3
     verdicts = {row["sent_id"]: row["verdict"] for row in ran.rows}
     assert verdicts.pop("en-4") == "no bias found"
     assert set(verdicts.values()) == {"undecided"}
     assert "7 undecided" in ran.err
-    assert "Traceback" not in ran.err
-
-
-def test_bias_outweighs_indecision(deptree, put):
     put("s.jsonl", samples([0, 0, 1], sent_id="en-4"))
-    assert deptree("check-bias", *SCORES, "--samples", "s.jsonl").code == 1
+    assert deptree("check-bias $SCORES --samples s.jsonl").code == 1
 
 
-@pytest.mark.parametrize("argument", ["--sampler", "--samples"])
-def test_skipped_sentences_are_no_success(deptree, done, put, argument):
+@pytest.mark.parametrize("audited", ["--seed 7 -k 100", "--samples s.jsonl"])
+def test_skipped_sentences_are_no_success_and_their_samples_no_error(deptree, done, put, audited):
     """Nobody may read exit status 0 as a verdict on the sentences that were skipped."""
-    lines = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    put("mixed.jsonl", lines[0] + '{"sent_id": "bad", "scores": [[1]]}\n' + lines[1])
-    put("s.jsonl", done("sample", *SCORES, "-k", 100, "--seed", 7).out.split(b'{"sent_id":"en-3"', 1)[0])
-    audited = ("--seed", 7, "-k", 100) if argument == "--sampler" else ("--samples", "s.jsonl")
-    ran = deptree("check-bias", "mixed.jsonl", "--from", "natasha", "--on-error", "skip", *audited)
+    put("mixed.jsonl", MATRICES[0] + '{"sent_id": "en-3", "scores": [[1]]}\n' + MATRICES[1])
+    put("s.jsonl", done("sample $SCORES -k 100 --seed 7").out.split(b'{"sent_id":"en-4"', 1)[0])
+    ran = deptree(f"check-bias mixed.jsonl --from natasha --on-error skip {audited}")
     assert [row["sent_id"] for row in ran.rows] == ["en-1", "en-2"]
     assert "skipped" in ran.err
+    assert "sample skipped" not in ran.err
     assert ran.code == 3
 
 
-def test_samples_of_a_skipped_sentence_are_no_error(deptree, done, put):
-    lines = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    put("s.jsonl", done("sample", *SCORES, "-k", 10, "--seed", 7).out)
-    put("mixed.jsonl", '{"sent_id": "en-1", "scores": [[1]]}\n' + "".join(lines[1:]))
-    ran = deptree("check-bias", "mixed.jsonl", "--from", "natasha", "--on-error", "skip", "--samples", "s.jsonl")
-    assert len(ran.rows) == 7
-
-
-def test_two_sentences_of_one_name_are_not_mixed_up(deptree, done, put):
+def test_two_sentences_of_one_name_are_not_mixed_up(refused, done, put):
     """Samples are found by name: where two sentences share one, this has to be said, not guessed."""
     sure, unsure = [[0, 1, 1], [0, 0, 1], [0, 0, 0]], [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
     put("d.jsonl", "".join(json.dumps({"sent_id": "a", "scores": scores}) + "\n" for scores in (unsure, sure)))
-    put("s.jsonl", done("sample", "d.jsonl", "-k", 500, "--seed", 7).out)
-    ran = deptree("check-bias", "d.jsonl", "--samples", "s.jsonl", "-q")
-    assert ran.code == 2
-    assert "a" in ran.err
+    put("s.jsonl", done("sample d.jsonl -k 500 --seed 7").out)
+    refused("check-bias d.jsonl --samples s.jsonl -q", "a: there are two sentences of this name")
 
 
 @pytest.mark.slow("process")
 def test_exit_statuses_of_the_real_command(real):
-    assert real("check-bias", *FIGURE1, "--seed", 7).code == 0
-    assert real("check-bias", *FIGURE1, "--seed", 7, "--sampler", "wilson-rc").code == 1
-    assert real("check-bias", *FIGURE1, "--seed", 7, "-k", 1).code == 3
-    assert real("check-bias", "missing.npy").code == 2
+    for line, code in {"--seed 7": 0, "--seed 7 --sampler wilson-rc": 1, "--seed 7 -k 1": 3}.items():
+        assert real(f"check-bias $FIGURE1 {line}").code == code
+    assert real("check-bias missing.npy").code == 2
+
+
+def test_samples_whose_arcs_cross_are_bias(deptree, done, put):
+    """Exact samples of all trees, of which some are impossible here; they are caught, and so is one of 300."""
+    put("all.jsonl", done("sample $SCORES -k 300 --seed 7").out)
+    done("check-bias $SCORES --samples all.jsonl")
+    ran = deptree("check-bias $SCORES --samples all.jsonl --projective")
+    assert ran.code == 1
+    rows = {row["sent_id"]: row for row in ran.rows}
+    assert rows["en-4"]["impossible"] > 30  # 28 % of this sentence's trees
+    assert (rows["en-4"]["verdict"], rows["en-4"]["evidence"]) == ("biased", "impossible trees")
+    assert sum(row["impossible"] for row in ran.rows) > rows["en-4"]["impossible"]
+    put("one.jsonl", done("sample $SCORES -k 300 --seed 7 --projective").out)
+    done("check-bias $SCORES --samples one.jsonl --projective")
+    with Path("one.jsonl").open("a", encoding="utf-8") as file:
+        file.write(samples([6, 3, 1, 5, 7, 0, 6, 6], sent_id="en-3"))  # 7 -> 5 crosses 0 -> 6
+    ran = deptree("check-bias $SCORES --samples one.jsonl --projective")
+    assert ran.code == 1
+    assert [row["sent_id"] for row in ran.rows if row["verdict"] == "biased"] == ["en-3"]
+
+
+def lifted(distribution, size, rng):
+    """Trees drawn from all, and made projective: while arcs cross, a word moves to its head's head. A plain mistake."""
+    trees = crossing(distribution, size, rng)
+    for tree in trees:
+        while moved := [word for word in range(1, len(tree) + 1) if _is_across(tree, word)]:
+            word = min(moved, key=lambda word: abs(tree[word - 1] - word))
+            tree[word - 1] = tree[tree[word - 1] - 1]
+    return trees
+
+
+def _is_across(tree, word):
+    """Whether between a word and its head there is one that the head does not govern, near or far."""
+    head = int(tree[word - 1])
+    for other in range(min(head, word) + 1, max(head, word)):
+        above = other
+        while above not in (0, head):
+            above = int(tree[above - 1])
+        if above != head:
+            return True
+    return False
+
+
+def crossing(distribution, size, rng):
+    """Trees of another space than asked for."""
+    return distribution.over(SINGLE_ROOT).factorisation.sample(size, rng)
+
+
+@pytest.mark.parametrize(("draw", "impossible"), [(lifted, False), (crossing, True)])
+@pytest.mark.parametrize(("n", "method"), [(5, "enumeration"), (8, "marginals")])
+def test_biased_samplers_of_projective_trees_are_caught(deptree, put, monkeypatch, n, method, draw, impossible):
+    """H0 is false: of 5 and 8 words with uniform weights most trees have arcs that cross, and lifting favours some."""
+    entry = Sampler("mistaken", draw, False, ("projective",), "", "")
+    monkeypatch.setattr(SAMPLERS, "_entries", {**SAMPLERS._entries, entry.name: entry})
+    put("flat.npy", np.ones((n + 1, n + 1)))
+    ran = deptree("check-bias flat.npy --projective --sampler mistaken -k 1000 --seed 7")
+    (row,) = ran.rows
+    assert (ran.code, row["verdict"], row["method"]) == (1, "biased", method)
+    assert (row["impossible"] > 0) == impossible
+
+
+@pytest.mark.parametrize("line", ["--format jsonl", "--format conllu --mass 0.5"])
+@pytest.mark.parametrize("errors", ["fail", "skip"])
+def test_distinct_trees_are_not_what_is_audited(refused, done, put, line, errors):
+    """They are biased by design; one line says so and what is audited."""
+    put("s", done(f"swor $SCORES $SENTENCES -k 20 {line}").out)
+    says = "s:1 (en-1", "without replacement (swor)", "as `sample` draws them"
+    refused(f"check-bias $SCORES --samples s --on-error {errors}", *says)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("heads", ["[2, 1, 0]", '["x", 0, 1]', "[0, 1, 2, 3]", "[0, 1"])
+def test_samples_that_are_none_are_skipped_and_counted(deptree, done, put, heads):
+    """Each is named; the others of its sentence are audited, but that is no verdict of no bias."""
+    drawn = done("sample $FIGURE1 -k 2000 --seed 7").out.decode().splitlines(keepends=True)
+    bad = f'{{"sent_id": "1", "heads": {heads}}}\n'
+    put("s.jsonl", "".join([*drawn[:2], bad, *drawn[2:], bad]))
+    put("good.jsonl", "".join(drawn))
+    assert deptree("check-bias $FIGURE1 --samples s.jsonl").code == 2
+    ran = deptree("check-bias $FIGURE1 --samples s.jsonl --on-error skip")
+    assert ran.code == 3
+    assert ran.out == done("check-bias $FIGURE1 --samples good.jsonl").out
+    assert "s.jsonl:3" in ran.said[0]
+    assert "s.jsonl:2002" in ran.said[1]
+    assert "2 samples skipped" in ran.err
+
+
+def test_thousands_of_bad_samples_are_a_few_lines(deptree, put):
+    good = samples([0, 1, 1])
+    put("s.jsonl", good + "".join(samples([0], sent_id=str(name)) for name in range(2, 2000)))
+    ran = deptree("check-bias $FIGURE1 --samples s.jsonl --on-error skip -q")
+    assert len(ran.said) == 12
+    assert ran.said[-2] == "deptree: skipped: 1,988 more: the scores do not have this sentence."
+    assert ran.said[-1] == "deptree: 1998 samples skipped"
+    put("s.jsonl", samples([0, 0, 1], sent_id="nowhere") + samples([0, 0, 1]))
+    ran = deptree("check-bias $FIGURE1 --samples s.jsonl --on-error skip")
+    assert (ran.code, ran.rows[0]["impossible"]) == (1, 1)
+    assert "1 sample skipped" in ran.err
+
+
+def test_trees_in_any_order_by_any_number_of_workers(deptree, done, put):
+    """The same but for the last digits of sums; shards leave the trees of other shards' sentences alone."""
+    drawn = done("sample $SCORES -k 200 --seed 7").out.splitlines(keepends=True)
+    put("s.jsonl", b"".join(drawn))
+    put("r.jsonl", b"".join(reversed(drawn)))
+
+    def audit(line):
+        ran = done(f"check-bias $SCORES --samples {line}")
+        assert "skipped" not in ran.err
+        return ran.rows
+
+    whole, turned = audit("s.jsonl"), audit("r.jsonl -j 2")
+    assert [row["size"] for row in whole] == [200] * 8
+    for one, other in zip(whole, turned, strict=True):
+        assert one == {key: value if type(value) is not float else pytest.approx(value) for key, value in other.items()}
+    for shard in (1, 2):
+        for one, other in zip(audit(f"s.jsonl --shard {shard}/2"), whole[shard - 1 :: 2], strict=True):
+            assert (one["sent_id"], one["size"], one["tests"]) == (other["sent_id"], 200, other["tests"])
+
+
+def written(*trees, form):
+    """Trees as swor writes them, in either format."""
+    if form == "jsonl":
+        lines = [{"sent_id": "1", "heads": heads, "log_prob": -1.5} for heads in trees]
+        lines[-1]["tau"] = 3.0
+        return "".join(json.dumps(line) + "\n" for line in lines)
+    blocks = []
+    for number, heads in enumerate(trees, 1):
+        tau = "# swor_tau = 3.0\n" if number == len(trees) else ""
+        words = "".join(f"{word}\tw\t_\t_\t_\t_\t{head}\tx\t_\t_\n" for word, head in enumerate(heads, 1))
+        blocks.append(f"# sent_id = 1/sample_{number}\n# tree_logprob = -1.5\n{tau}{words}\n")
+    return "".join(blocks)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("form", ["jsonl", "conllu"])
+@pytest.mark.parametrize("heads", [[2, 1, 0], [1, 1, 0], [3, 1, 2], [2, 3, 2]])
+def test_cycles_are_an_error_of_every_command_that_reads_samples(form, heads, refused, put):
+    put(f"x.{form}", written([0, 1, 1], heads, [2, 3, 0], form=form))
+    says = f"x.{form}:{2 if form == 'jsonl' else 7}", "not a tree"
+    for line in (f"estimate x.{form}", f"check-bias $FIGURE1 --samples x.{form}"):
+        refused(f"{line} -q", *says)
+    refused(f"check-bias $FIGURE1 --samples x.{form} -q --multi-root", *says)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("heads", [[0, 1, 4], [0, 1, -1], [0, 1, None]])
+def test_heads_that_are_none(heads, refused, put):
+    put("x.jsonl", written([0, 1, 1], heads, form="jsonl"))
+    for line in ("estimate x.jsonl", "check-bias $FIGURE1 --samples x.jsonl"):
+        refused(f"{line} -q", "x.jsonl:2")
