@@ -1,4 +1,4 @@
-"""``deptree doubt``: order, the first, bytes of sentences, and what is refused."""
+"""`deptree doubt`: order, the first, bytes of sentences, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,187 +10,179 @@ import pytest
 
 from deptree_cli import read
 from tests.io.pages.scripts import needs_node, run
-from tests.sample import DATA, LABELS
+from tests.lines import table
+from tests.sample import DATA
 
 GOLD = DATA / "gold.conllu"
-BARE = (DATA / "scores.npz", "--from", "natasha")
-LINE = ("doubt", *BARE, "--conllu", GOLD)
+TEXT = GOLD.read_text(encoding="utf-8")
+LINE = "doubt $SCORES --conllu $GOLD"
 
 
-def sentences() -> dict[str, object]:
-    return {each.id: each for each in read(str(BARE[0]), str(GOLD), preset="natasha")}
+def changed(change):
+    """The sentences with the ten cells of each word as a function returns them."""
+    rows = [line.split("\t") for line in TEXT.split("\n")]
+    return "\n".join("\t".join(change(row) if len(row) == 10 else row) for row in rows)
 
 
-def without_heads() -> str:
-    """The sentences without HEAD and DEPREL."""
-    rows = [line.split("\t") for line in GOLD.read_text(encoding="utf-8").split("\n")]
-    return "\n".join("\t".join([*each[:6], "_", "_", *each[8:]] if len(each) == 10 else each) for each in rows)
+WITHOUT_HEADS = changed(lambda row: [*row[:6], "_", "_", *row[8:]])
 
 
-def test_words_in_order_of_probability(done) -> None:
+@pytest.fixture(scope="module")
+def sentences():
+    return {each.id: each for each in read(str(DATA / "scores.npz"), str(GOLD), preset="natasha")}
+
+
+def test_words_in_order_of_probability(done, sentences):
     """All 54 words with the marginals of the library, the least first; the same bytes with two workers."""
-    ran = done(*LINE)
-    found = sentences()
+    ran = done(LINE)
     probs = [row["prob"] for row in ran.rows]
     assert probs == sorted(probs)
     assert [row["rank"] for row in ran.rows] == list(range(1, 55))
     for row in ran.rows:
-        marginals = found[row["sent_id"]].distribution.marginals()
+        sentence = sentences[row["sent_id"]]
+        marginals = sentence.distribution.marginals()
         assert row["prob"] == pytest.approx(marginals[row["head"], row["word"]])
         assert row["best_prob"] == pytest.approx(marginals[:, row["word"]].max())
-        assert row["head"] == found[row["sent_id"]].record.block.heads[row["word"] - 1]
-    expected = sum(1 - prob for prob in probs)
-    assert ran.said == [
-        f"deptree: {expected:.1f} of 54 annotated words of 8 sentences are wrong, if the probabilities are right"
-    ]
-    assert done(*LINE, "--jobs", 2).out == ran.out
+        assert row["head"] == sentence.record.block.heads[row["word"] - 1]
+        assert "file" not in row
+    says = f"{sum(1 - prob for prob in probs):.1f} of 54 annotated words of 8 sentences are wrong"
+    assert ran.said == [f"deptree: {says}, if the probabilities are right"]
+    assert done(f"{LINE} --jobs 2").out == ran.out
+    assert done(f"{LINE} --top 7").rows == ran.rows[:7]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("by", ["expected-errors", "entropy", "margin", "tree-prob", "disagreement"])
-def test_sentences_in_order(done, by: str) -> None:
-    ran = done(*LINE, "--rank", by)
-    field = {"margin": "least_margin", "tree-prob": "tree_prob"}.get(by, by.replace("-", "_"))
-    values = [row[field] for row in ran.rows]
+def test_sentences_in_order(done, sentences, by):
+    rows = done(f"{LINE} --rank {by}").rows
+    field = {"margin": "least_margin"}.get(by, by.replace("-", "_"))
+    values = [row[field] for row in rows]
     assert values == sorted(values, reverse=by not in ("margin", "tree-prob"))
     assert len(values) == 8
-    found = sentences()
-    for row in ran.rows:
-        distribution, heads = found[row["sent_id"]].distribution, found[row["sent_id"]].record.known_heads
-        assert row["entropy"] == pytest.approx(distribution.entropy())
-        assert row["tree_logprob"] == pytest.approx(distribution.log_prob(heads))
-        words = done(*LINE).rows if row["rank"] == 1 else None
-        if words:
-            own = [each["prob"] for each in words if each["sent_id"] == row["sent_id"]]
-            assert row["expected_errors"] == pytest.approx(sum(1 - prob for prob in own))
-            assert row["suspects"] == sum(prob < 0.5 for prob in own)
+    words = done(LINE).rows
+    for row in rows:
+        sentence = sentences[row["sent_id"]]
+        assert row["entropy"] == pytest.approx(sentence.distribution.entropy())
+        assert row["tree_logprob"] == pytest.approx(sentence.distribution.log_prob(sentence.record.known_heads))
+        own = [each["prob"] for each in words if each["sent_id"] == row["sent_id"]]
+        assert row["expected_errors"] == pytest.approx(sum(1 - prob for prob in own))
+        assert row["suspects"] == sum(prob < 0.5 for prob in own)
 
 
-def test_labels_rank_words_with_their_heads(done) -> None:
-    rows = done(*LINE, *LABELS).rows
+def test_labels_rank_words_with_their_heads(done, put):
+    rows = done(f"{LINE} $LABELS").rows
     known = [row["prob"] if row["deprel_prob"] is None else row["deprel_prob"] for row in rows]
     assert known == sorted(known)
     assert all(row["deprel_prob"] is None or row["deprel_prob"] <= row["prob"] for row in rows)
-
-
-def test_a_label_that_scores_do_not_tell(done, put) -> None:
-    put("odd.conllu", GOLD.read_text(encoding="utf-8").replace("\tobj\t", "\tobject\t"))
-    ran = done("doubt", *BARE, "--conllu", "odd.conllu", *LABELS)
-    odd = [row for row in ran.rows if row["deprel"] == "object"]
-    assert odd
-    assert {row["deprel_prob"] for row in odd} == {None}
+    put("odd.conllu", TEXT.replace("\tobj\t", "\tobject\t"))
+    ran = done("doubt $SCORES --conllu odd.conllu $LABELS")
+    odd = [row["deprel_prob"] for row in ran.rows if row["deprel"] == "object"]
+    assert set(odd) == {None}
     assert f"{len(odd)} words whose DEPREL is not in --labels" in ran.err
 
 
-def test_equals_stay_in_the_order_of_the_file(done, put) -> None:
+def test_equals_stay_in_the_order_of_the_file(done, put):
     """Six sentences with the same scores; with a heap of three too."""
-    put(
-        "s.jsonl",
-        "".join(
-            json.dumps({"sent_id": f"s{at}", "scores": [[0, 3, 1], [0, 0, 2], [0, 1, 0]]}) + "\n" for at in range(6)
-        ),
-    )
+    scores = [[0, 3, 1], [0, 0, 2], [0, 1, 0]]
+    put("s.jsonl", "".join(json.dumps({"sent_id": f"s{at}", "scores": scores}) + "\n" for at in range(6)))
     words = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
     put("t.conllu", "".join(f"# sent_id = s{at}\n{words}" for at in range(6)))
-    line = ("doubt", "s.jsonl", "--conllu", "t.conllu", "--rank", "entropy")
-    assert [row["sent_id"] for row in done(*line).rows] == [f"s{at}" for at in range(6)]
-    assert [row["sent_id"] for row in done(*line, "--top", 3).rows] == ["s0", "s1", "s2"]
+    line = "doubt s.jsonl --conllu t.conllu --rank entropy"
+    assert [row["sent_id"] for row in done(line).rows] == [f"s{at}" for at in range(6)]
+    assert [row["sent_id"] for row in done(f"{line} --top 3").rows] == ["s0", "s1", "s2"]
 
 
-def test_filters(done) -> None:
-    rows = done(*LINE).rows
-    assert done(*LINE, "--top", 7).rows == rows[:7]
-    ranked = done(*LINE, "--per", "sentence").rows
+def test_as_many_sentences_as_fit_into_a_number_of_words(done):
     left, expected = 20, []
-    for row in ranked:
+    for row in done(f"{LINE} --per sentence").rows:
         if row["n"] <= left:
             left -= row["n"]
             expected.append(row)
-    assert done(*LINE, "--words", 20).rows == expected
+    assert done(f"{LINE} --words 20").rows == expected
 
 
-def test_nothing_is_told(done, put) -> None:
-    """Whatever leaves nothing to write is named: too few words, bounds, marks, a shard without sentences."""
-    for line, says in {
-        ("--words", 1): "nothing fits into --words 1: the shortest of 8 sentences has 3 words",
-        ("--words", 2, "--rank", "entropy", "--format", "conllu"): "--words 2: the shortest of 8 sentences has 3 words",
-        ("--words", 3, "--top", 1, "--rank", "tree-prob"): "the shortest of 1 sentence has 9 words",
-        ("--shard", "9/9"): "nothing to rank: there are no sentences",
-        ("--shard", "9/9", "--per", "sentence"): "nothing to rank: there are no sentences",
-    }.items():
-        ran = done(*LINE, *line)
-        assert not [text for text in ran.out.splitlines() if not text.startswith(b"#")]
-        assert [text for text in ran.said if says in text], (line, ran.err)
-    rows = [line.split("\t") for line in GOLD.read_text(encoding="utf-8").split("\n")]
-    put("fine.conllu", "\n".join("\t".join([*row[:9], "DoubtNote=fine"] if len(row) == 10 else row) for row in rows))
-    ran = done("doubt", *BARE, "--conllu", "fine.conllu")
-    assert (ran.out, ran.said[0]) == (b"", "deptree: nothing to rank: all words are marked as fine")
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table("""
+        --words 1                                | nothing fits into --words 1: the shortest of 8 sentences has 3 words
+        --words 2 --rank entropy --format conllu | --words 2: the shortest of 8 sentences has 3 words
+        --words 3 --top 1 --rank tree-prob       | the shortest of 1 sentence has 9 words
+        --shard 9/9                              | nothing to rank: there are no sentences
+        --shard 9/9 --per sentence               | nothing to rank: there are no sentences
+    """),
+)
+def test_what_leaves_nothing_to_write_is_named(done, line, says):
+    ran = done(f"{LINE} {line}")
+    assert all(text.startswith(b"#") for text in ran.out.splitlines())
+    assert says[0] in ran.err
 
 
-def test_sentences_stay_byte_for_byte(done, put) -> None:
+def test_sentences_stay_byte_for_byte(done, put):
     """A byte order mark, CRLF, a stale mark and no last newline: sorted, they are the same bytes but for marks."""
     own = GOLD.read_bytes().replace(b"Also=head=4|", b"Also=head=4|Doubt=0.1|")
     put("odd.conllu", b"\xef\xbb\xbf" + own.replace(b"\n", b"\r\n").rstrip(b"\r\n"))
-    out = done("doubt", *BARE, "--conllu", "odd.conllu", "--format", "conllu", "--no-header", "--threshold", 0.5).out
+    out = done("doubt $SCORES --conllu odd.conllu --format conllu --no-header --threshold 0.5").out
     assert not out.startswith(b"\xef\xbb\xbf")
     blocks = out.split(b"\r\n\r\n")
     assert blocks.pop() == b""
-    ranked = done(*LINE, "--per", "sentence").rows
-    names = [row["sent_id"] for row in ranked]
-    assert [block.split(b"sent_id = ")[1].split(b"\r\n")[0].decode() for block in blocks] == names
+    ranked = done(f"{LINE} --per sentence").rows
+    names = [block.split(b"sent_id = ")[1].split(b"\r\n")[0].decode() for block in blocks]
+    assert names == [row["sent_id"] for row in ranked]
     bare = [b"\r\n".join(line for line in block.split(b"\r\n") if b"expected_errors" not in line) for block in blocks]
-    marked = [line for block in bare for line in block.split(b"\r\n") if b"Doubt=" in line]
-    assert len(marked) == sum(row["suspects"] for row in ranked) == 1
+    assert sum(block.count(b"Doubt=") for block in bare) == sum(row["suspects"] for row in ranked) == 1
     plain = {block.replace(b"|Doubt=0.5929", b"") for block in bare}
     assert plain == set(GOLD.read_bytes().rstrip(b"\n").replace(b"\n", b"\r\n").split(b"\r\n\r\n"))
-    put("out.conllu", done(*LINE, "-q", "--format", "conllu", "--threshold", 1).out)
-    again = done("doubt", *BARE, "--conllu", "out.conllu", "-q", "--format", "conllu", "--threshold", 1).out
-    assert again == Path("out.conllu").read_bytes()
+    line = "doubt $SCORES -q --format conllu --threshold 1 --conllu"
+    once = done(f"{line} $GOLD").out
+    put("out.conllu", once)
+    assert done(f"{line} out.conllu").out == once
 
 
-def test_unannotated_words_are_left_out(done, put) -> None:
-    put("part.conllu", GOLD.read_text(encoding="utf-8").replace("\t2\tnsubj\t", "\t_\t_\t"))
-    part = done("doubt", *BARE, "--conllu", "part.conllu")
-    assert 0 < len(part.rows) < 54
-    partial = done("doubt", *BARE, "--conllu", "part.conllu", "--rank", "tree-prob")
+def test_unannotated_words_are_left_out(done, put):
+    put("part.conllu", TEXT.replace("\t2\tnsubj\t", "\t_\t_\t"))
+    assert 0 < len(done("doubt $SCORES --conllu part.conllu").rows) < 54
+    partial = done("doubt $SCORES --conllu part.conllu --rank tree-prob")
     assert 0 < len(partial.rows) < 8
     assert "left out: they lack HEADs that --rank needs" in partial.err
-    put("none.conllu", without_heads())
-    for more in ((), ("--conllu", "none.conllu")):
-        assert done("doubt", *BARE, *more, "--rank", "disagreement").rows[0]["expected_errors"] is None
+    put("none.conllu", WITHOUT_HEADS)
+    for more in ("", "--conllu none.conllu"):
+        assert done(f"doubt $SCORES {more} --rank disagreement").rows[0]["expected_errors"] is None
 
 
-def test_impossible_heads_and_such_that_make_no_tree(done, put) -> None:
+def test_impossible_heads_and_such_that_make_no_tree(done, put):
     put("s.jsonl", '{"sent_id": "a", "scores": [[0, 1, 1], [0, 0, 1], [0, 0, 0]]}\n')
     put("t.conllu", "# sent_id = a\n1\ta\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
-    (row,) = done("doubt", "s.jsonl", "--conllu", "t.conllu", "--rank", "tree-prob").rows
+    (row,) = done("doubt s.jsonl --conllu t.conllu --rank tree-prob").rows
     assert (row["tree_prob"], row["tree_logprob"], row["expected_errors"]) == (0.0, None, 1.0)
     assert np.isfinite(row["entropy"])
 
 
-def test_what_a_report_has_marked_as_fine_is_left_out(done, put) -> None:
+def test_what_a_report_has_marked_as_fine_is_left_out(done, put):
     """With a note behind it, too; other notes leave a word in, and all stay where sentences are written."""
-    text = GOLD.read_text(encoding="utf-8")
-    for form, head, note in (("Москвы", 3, "fine: asked"), ("Brna", 6, "wrong: look again"), ("sang", 1, "finer")):
-        (line,) = (each for each in text.split("\n") if each.split("\t")[1:2] == [form])
-        assert line.split("\t")[6] == str(head)
-        cells = line.split("\t")
-        entries = [] if cells[9] == "_" else [cells[9]]
-        text = text.replace(line, "\t".join([*cells[:9], "|".join([*entries, f"DoubtNote={note}"])]))
-    put("marked.conllu", text)
-    marked = ("doubt", *BARE, "--conllu", "marked.conllu")
-    left = [row for row in done(*LINE).rows if (row["sent_id"], row["word"]) != ("ru-1", 6)]
-    assert [row["prob"] for row in done(*marked).rows] == [row["prob"] for row in left]
-    found = {row["sent_id"]: row for row in done(*marked, "--per", "sentence").rows}
-    before = {row["sent_id"]: row for row in done(*LINE, "--per", "sentence").rows}
+    notes = {("Москвы", "3"): "fine: asked", ("Brna", "6"): "wrong: look again", ("sang", "1"): "finer"}
+
+    def marked(row):
+        note = notes.get((row[1], row[6]))
+        return [*row[:9], "|".join([row[9]] * (row[9] != "_") + [f"DoubtNote={note}"])] if note else row
+
+    put("marked.conllu", changed(marked))
+    line = "doubt $SCORES --conllu marked.conllu"
+    left = [row["prob"] for row in done(LINE).rows if (row["sent_id"], row["word"]) != ("ru-1", 6)]
+    assert [row["prob"] for row in done(line).rows] == left
+    assert len(left) == 53
+    found, before = ({row["sent_id"]: row for row in done(f"{each} --per sentence").rows} for each in (line, LINE))
     assert found["ru-1"]["expected_errors"] < before["ru-1"]["expected_errors"] - 0.4
     assert found["cs-1"] | {"rank": 0} == before["cs-1"] | {"rank": 0}
-    assert done(*marked, "--format", "conllu").out.count(b"DoubtNote=") == 3
+    assert done(f"{line} --format conllu").out.count(b"DoubtNote=") == 3
+    put("fine.conllu", changed(lambda row: [*row[:9], "DoubtNote=fine"]))
+    ran = done("doubt $SCORES --conllu fine.conllu")
+    assert (ran.out, ran.said[0]) == (b"", "deptree: nothing to rank: all words are marked as fine")
 
 
 @needs_node
-def test_what_the_page_exports_is_read(done, put) -> None:
+def test_what_the_page_exports_is_read(done, put):
     """A word that is marked as fine in the page is none of the rows of `doubt`; one that is wrong is."""
-    done("report", *BARE, "--conllu", GOLD, "-o", "page.html")
+    done("report $SCORES --conllu $GOLD -o page.html")
     data = json.loads(Path("page.html").read_text("utf-8").split('id="data">')[1].split("</script>")[0])
     expression = (
         "(() => { const all = readSentences(value), marks = new Marks('key');"
@@ -199,29 +191,52 @@ def test_what_the_page_exports_is_read(done, put) -> None:
         " return marksAsConllu(all, marks, value.stale); })()"
     )
     put("exported.conllu", run(["data.js", "marks.js"], expression, data))
-    rows = done("doubt", *BARE, "--conllu", "exported.conllu").rows
-    assert [row["prob"] for row in rows] == [
-        row["prob"] for row in done(*LINE).rows if (row["sent_id"], row["word"]) != ("ru-1", 6)
-    ]
+    left = [row["prob"] for row in done(LINE).rows if (row["sent_id"], row["word"]) != ("ru-1", 6)]
+    assert [row["prob"] for row in done("doubt $SCORES --conllu exported.conllu").rows] == left
 
 
-def test_scores_that_are_read_in_a_wrong_way_are_suspected(done) -> None:
+def test_scores_that_are_read_in_a_wrong_way_are_suspected(done):
     """Most heads are doubted then, and so they are not if the layout is right."""
-    line = ("doubt", DATA / "scores.npy", "--conllu", GOLD, "--top", 1, "--from")
+    line = "doubt $DATA/scores.npy --conllu $GOLD --top 1 --from"
     says = "deptree: more than half of the heads are doubted: is --from right? deptree inspect checks it"
-    assert says in done(*line, "synjax").said
-    assert says not in done(*line, "supar").said
+    assert says in done(f"{line} synjax").said
+    assert says not in done(f"{line} supar").said
 
 
-def test_rows_of_several_files_have_file_and_line(done, put) -> None:
-    copy = put("copy.conllu", GOLD.read_bytes())
-    scores = [DATA / "scores.npz"] * 2
-    given = [*scores, "--from", "natasha", "--conllu", GOLD, "--conllu", copy]
-    for row in done("doubt", *given).rows:
-        line = Path(row["file"]).read_text(encoding="utf-8").splitlines()[row["line"] - 1]
-        assert line.split("\t")[:2] == [str(row["word"]), row["form"]]
-    for row in done("doubt", *given, "--per", "sentence").rows:
-        assert Path(row["file"]).read_text(encoding="utf-8").splitlines()[row["line"] - 1] == (
-            f"# sent_id = {row['sent_id']}"
-        )
-    assert "file" not in done(*LINE).rows[0]
+def test_rows_of_several_files_have_file_and_line(done, put):
+    put("copy.conllu", GOLD.read_bytes())
+    line = "doubt $DATA/scores.npz $SCORES --conllu $GOLD --conllu copy.conllu"
+    for row in done(line).rows:
+        stands = Path(row["file"]).read_text(encoding="utf-8").splitlines()[row["line"] - 1]
+        assert stands.split("\t")[:2] == [str(row["word"]), row["form"]]
+    for row in done(f"{line} --per sentence").rows:
+        stands = Path(row["file"]).read_text(encoding="utf-8").splitlines()[row["line"] - 1]
+        assert stands == f"# sent_id = {row['sent_id']}"
+
+
+NO_HEADS = "none.conllu:  | no word has a HEAD | --conllu FILE | --rank entropy"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table(f"""
+        -q                                      | There are no annotated heads. Give annotated trees with --conllu FILE
+        --per word --rank entropy --conllu $GOLD | --rank, --words and CoNLL-U output need --per sentence
+        --rank entrpy --conllu $GOLD            | entropy
+        --tsv --format conllu --conllu $GOLD    | tsv and conllu are two formats
+        --above 0.5 --conllu $GOLD              | There is no --above now: rows have prob, and sentences what they
+        --conllu $DATA/no.conllu                | no.conllu
+        --format conllu --rank entropy          | there are no sentences to write as CoNLL-U
+        --conllu none.conllu -q                    | {NO_HEADS}
+        --conllu none.conllu -q --rank tree-prob   | {NO_HEADS}
+        --conllu none.conllu -q --format conllu    | {NO_HEADS}
+        --conllu other.conllu -q                | other.conllu | ru-9 | with this id
+        --conllu shorter.conllu -q              | shorter.conllu | (en-1) | 8 words
+    """),
+)
+def test_what_is_refused(refused, put, line, says):
+    """Without heads, with options that do not go together, and with sentences that are not those of the scores."""
+    put("none.conllu", WITHOUT_HEADS)
+    put("other.conllu", TEXT.replace("sent_id = ru-2", "sent_id = ru-9"))
+    put("shorter.conllu", TEXT.replace("8\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n", "", 1))
+    refused(f"doubt $SCORES {line}", *says)
