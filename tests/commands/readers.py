@@ -1,4 +1,4 @@
-"""Every command that reads scores, as a test calls it on one file of two sentences of three words."""
+"""Every command that reads scores, as a test calls it on one file of two sentences of three words; and who draws."""
 
 from __future__ import annotations
 
@@ -7,13 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from tests.commands.bad.test_scores import READ
-from tests.commands.test_no_effect import RANDOM
-from tests.every_command import ENTRIES, reading
+from tests.every_command import COMMANDS, ENTRIES, options, reading
 from tests.lines import NUMBER, Ran
 
+# Lines of commands with --seed that draw no random numbers; all others draw some.
+NOT_RANDOM = {
+    "marginals": "$SCORES",
+    "agree": "$GOLD $GOLD",
+    "check-bias": "$SCORES --samples samples.jsonl",
+    "eval": "$GOLD --scores $SCORES",
+    "show": "$SCORES",
+    "hpyp parse": "m.npz $GOLD",
+    "bitext align": "$DATA/bitext.npz",
+    "bitext expectations": "$DATA/bitext.npz",
+    "bitext show": "$DATA/bitext.npz",
+}
+RANDOM = {name for name in COMMANDS if "--seed" in options(name)} - NOT_RANDOM.keys()
+
 OF_PAIRS = [name for name, entry in ENTRIES.items() if entry.reads == "pairs"]
-READERS: dict[str, Any] = READ | {name: reading(name, "bad.npz") for name in OF_PAIRS}
+READ: dict[str, Any] = {name: reading(name, "bad.npz") for name, entry in ENTRIES.items() if entry.reads == "scores"}
+READ |= {
+    "combine": ["combine", "bad.npz"],
+    **{name: [name, "trees.conllu", "trees.jsonl", "--scores", "bad.npz"] for name in ("agree", "diff")},
+    **{name: [name, "trees.conllu", "--scores", "bad.npz"] for name in ("eval", "measure", "repair")},
+}
+READERS = READ | {name: reading(name, "bad.npz") for name in OF_PAIRS}
 OF_TREES = [name for name in READERS if name not in OF_PAIRS]
 
 # What says on a page how it was made.

@@ -1,4 +1,4 @@
-"""``deptree inspect``: a table on stderr, JSON on stdout, and the right orientation far ahead."""
+"""What scores are taken for: `deptree inspect`, and layouts that files say, options say, or nobody says."""
 
 from __future__ import annotations
 
@@ -8,34 +8,42 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.sample import DATA, SCORES
+from deptree_cli.io.scores.layout import CHOICES
+from tests.commands.readers import OF_PAIRS, OF_TREES, PAGES, READERS, SQUARES, line, numbers, put_files
+from tests.sample import DATA
 
-GOLD = ("--conllu", DATA / "gold.conllu")
+GOLD = (DATA / "gold.conllu").read_text(encoding="utf-8")
 
 
-def inspected(done, *args) -> dict:
-    (facts,) = done("inspect", *args, "--json", "-q").rows
+@pytest.fixture
+def inspected(done):
+    """The facts about scores."""
+
+    def facts(line):
+        (row,) = done(f"inspect {line} --json -q").rows
+        return row
+
     return facts
 
 
 def test_json(done, golden):
-    ran = done("inspect", *SCORES, *GOLD, "--json")
+    ran = done("inspect $SCORES --conllu $GOLD --json")
     golden("inspect.json", ran.out)
     assert "sentences" not in ran.err
 
 
-def test_a_table_is_for_people(done, terminal):
-    code, shown = terminal("inspect", *SCORES, "-q")
+def test_a_table_is_for_people(inspected, terminal):
+    code, shown = terminal("inspect", DATA / "scores.npz", "--from", "natasha", "-q")
     assert code == 0
     assert "scores.npz" in shown
     told = {line.split()[0]: " ".join(line.split()[1:]) for line in shown.splitlines() if line.split()}
-    for name, value in inspected(done, *SCORES).items():
+    for name, value in inspected("$SCORES").items():
         assert isinstance(value, float) or told[name] == str(value)
     assert "{" not in shown
 
 
-def test_facts(done, exact):
-    facts = inspected(done, *SCORES)
+def test_facts(done, inspected):
+    facts = inspected("$SCORES")
     with np.load(DATA / "scores.npz") as scores:
         matrices = [scores[key].astype(float) for key in scores]
     for matrix in matrices:
@@ -43,92 +51,66 @@ def test_facts(done, exact):
     assert (facts["sentences"], facts["words"], facts["longest"]) == (8, 54, 9)
     assert facts["lowest_log_score"] == min(np.nanmin(matrix) for matrix in matrices)
     assert facts["highest_log_score"] == max(np.nanmax(matrix) for matrix in matrices)
-    assert facts["forbidden_arcs"] == 0
-    assert facts["weights_sum_to_1"] is False
+    assert (facts["forbidden_arcs"], facts["weights_sum_to_1"]) == (0, False)
     assert (facts["preset"], facts["root"], facts["scale"], facts["type"]) == ("natasha", "first", "log", "float32")
     for mass in ("single_root_mass", "projective_mass"):
-        masses = [row[mass] for row in done("partition", *SCORES).rows]
+        masses = [row[mass] for row in done("partition $SCORES").rows]
         assert facts[f"{mass}_mean"] == pytest.approx(np.mean(masses))
         assert facts[f"{mass}_median"] == pytest.approx(np.median(masses))
         assert facts[f"{mass}_min"] == pytest.approx(min(masses))
+    assert inspected("$DATA/one.npy")["weights_sum_to_1"] is True
+    figure1 = inspected("$DATA/figure1.npy")
+    assert (figure1["forbidden_arcs"], figure1["weights_sum_to_1"]) == (3, True)
 
 
-def test_entropy_and_peakedness_of_one_sentence(done, exact, put):
+def test_entropy_and_peakedness_of_one_sentence(inspected, exact, put):
     put("one.jsonl", (DATA / "scores.jsonl").read_bytes().splitlines()[3] + b"\n")
-    facts, oracle = inspected(done, "one.jsonl", "--from", "natasha"), exact("en-4")
+    facts, oracle = inspected("one.jsonl --from natasha"), exact("en-4")
     entropy = -(np.exp(oracle.log_probs) * oracle.log_probs).sum()
     assert facts["mean_entropy_per_word"] == pytest.approx(entropy / 3)
     assert facts["mean_best_head_probability"] == pytest.approx(oracle.marginals()[:, 1:].max(axis=0).mean())
 
 
-def test_normalised_heads_and_forbidden_arcs(done):
-    assert inspected(done, DATA / "one.npy")["weights_sum_to_1"] is True
-    figure1 = inspected(done, DATA / "figure1.npy")
-    assert figure1["forbidden_arcs"] == 3
-    assert figure1["weights_sum_to_1"] is True
-
-
-def test_gold_heads_tell_the_orientation(done, put):
+def test_gold_heads_tell_the_orientation(inspected, put):
     weights = np.load(DATA / "one.npy") + 1e-6
     put("weights.npy", weights)
     put("turned.npy", weights.T.copy())
-    put("gold.conllu", (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")[0] + "\n\n")
-    facts = inspected(done, "weights.npy", "--conllu", "gold.conllu")
+    put("gold.conllu", GOLD.split("\n\n")[0] + "\n\n")
+    facts = inspected("weights.npy --conllu gold.conllu")
     assert facts["log_prob_per_word_head_dep"] > facts["log_prob_per_word_dep_head"] + 1
-    turned = inspected(done, "turned.npy", "--from", "dep-head", "--conllu", "gold.conllu")
+    turned = inspected("turned.npy --from dep-head --conllu gold.conllu")
     assert turned["log_prob_per_word_dep_head"] == pytest.approx(facts["log_prob_per_word_head_dep"])
-
-
-def test_an_orientation_that_cannot_be_is_null_and_not_left_out(done, put):
-    """Turned, no word may attach to ROOT: the plainest sign of all must not be missing."""
-    put("gold.conllu", (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")[0] + "\n\n")
-    facts = inspected(done, DATA / "one.npy", "--conllu", "gold.conllu")
+    # turned, no word may attach to ROOT: the plainest sign of all is not left out
+    facts = inspected("$DATA/one.npy --conllu gold.conllu")
     assert facts["log_prob_per_word_head_dep"] == pytest.approx(-0.4349 / 8, abs=1e-4)
     assert facts["log_prob_per_word_dep_head"] is None
 
 
-def test_heads_that_are_no_tree_have_no_log_probability(done, put):
-    """1 and 2 govern each other; the product of the three weights is that of a tree."""
-    lines = [f"{i}\tf\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for i, head in ((1, 2), (2, 1), (3, 0))]
-    put("cycle.conllu", "".join(lines) + "\n")
-    facts = inspected(done, DATA / "figure1.npy", "--conllu", "cycle.conllu")
-    assert facts.get("log_prob_per_word_head_dep") is None
+def test_the_fit_is_the_mean_log_probability_per_word(done, inspected):
+    fits = [row["log_prob"] / row["n"] for row in done("score $DATA/scores.npz $GOLD --from natasha").rows]
+    assert inspected("$SCORES --conllu $GOLD")["log_prob_per_word"] == pytest.approx(np.mean(fits), rel=1e-5)
+    assert inspected("$SCORES $SENTENCES").get("log_prob_per_word") is None
 
 
-def test_the_fit_is_the_mean_log_probability_per_word(done):
-    rows = done("marginals", *SCORES, *GOLD, "--format", "conllu").out.decode().split("\n\n")[:-1]
-    fits = []
-    for block in rows:
-        log_prob = next(line for line in block.splitlines() if line.startswith("# tree_logprob")).split()[-1]
-        fits.append(float(log_prob) / sum(line.split("\t")[0].isdigit() for line in block.splitlines()))
-    assert inspected(done, *SCORES, *GOLD)["log_prob_per_word"] == pytest.approx(np.mean(fits), rel=1e-5)
-
-
-def test_no_heads_no_fit(done):
-    facts = inspected(done, *SCORES, "--conllu", DATA / "sentences.conllu")
-    assert facts.get("log_prob_per_word") is None
-
-
-def test_gold_heads_that_are_not_a_tree_are_counted(done, put):
+def test_gold_heads_that_are_not_a_tree_are_counted(done, inspected, put):
     """And so are incomplete ones; sentences without any are not missed."""
-    text = (DATA / "gold.conllu").read_text(encoding="utf-8")
-    first, second, *others = text.split("\n\n")
-    cells = [line.split("\t") for line in second.split("\n")]
-    for row in (row for row in cells if row[0] == "1"):
-        row[6] = "1"
-    put("gold.conllu", "\n\n".join([first, "\n".join(map("\t".join, cells)), *others]))
-    ran = done("inspect", *SCORES, "--gold", "gold.conllu", "--json")
-    line = "1 sentence left out of log_prob_per_word: gold heads that are incomplete or not a possible tree"
-    assert ran.said == [f"deptree: {line}"]
+    put(
+        "cycle.conllu", "".join(f"{i}\tf\t_\t_\t_\t_\t{head}\tx\t_\t_\n" for i, head in ((1, 2), (2, 1), (3, 0))) + "\n"
+    )
+    assert inspected("$DATA/figure1.npy --conllu cycle.conllu").get("log_prob_per_word_head_dep") is None
+    first, second, *others = GOLD.split("\n\n")
+    words = [line.split("\t") for line in second.split("\n")]
+    looped = "\n".join("\t".join([*word[:6], "1", *word[7:]] if word[0] == "1" else word) for word in words)
+    put("gold.conllu", "\n\n".join([first, looped, *others]))
+    ran = done("inspect $SCORES --gold gold.conllu --json")
+    says = "1 sentence left out of log_prob_per_word: gold heads that are incomplete or not a possible tree"
+    assert ran.said == [f"deptree: {says}"]
     assert ran.rows[0]["log_prob_per_word"] < 0
-    assert "left out" not in done("inspect", *SCORES, "--conllu", DATA / "sentences.conllu").err
-
-
-TURNED = "the gold heads fit {} far better"
+    assert "left out" not in done("inspect $SCORES $SENTENCES").err
 
 
 @pytest.mark.slow("process")
-def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, put, treebank):
+def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, done, put, treebank):
     """Squares as they stand in a parser's memory, with numbers for ROOT as a dependent too; both ways, ROOT too."""
     with np.load(treebank / "scores.npz") as scores:
         rectangles = {key: scores[key] for key in list(scores)[:100]}
@@ -139,65 +121,184 @@ def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, put, treebank):
     put("last.npz", {key: np.roll(each, -1, axis=1) for key, each in rectangles.items()})
     gold = (treebank / "gold.conllu").read_text(encoding="utf-8").rstrip("\n").split("\n\n")[:100]
     put("gold.conllu", "\n\n".join(gold) + "\n\n")
-    options = ("--conllu", "gold.conllu", "--json")
     for right, wrong in (("dep-head", "head-dep"), ("head-dep", "dep-head")):
-        assert deptree("inspect", f"{right}.npz", "--from", f"{right},log", *options).code == 0
-        ran = deptree("inspect", f"{right}.npz", "--from", f"{wrong},log", *options)
+        done(f"inspect {right}.npz --from {right},log --conllu gold.conllu --json")
+        ran = deptree(f"inspect {right}.npz --from {wrong},log --conllu gold.conllu --json")
         assert ran.code == 1
-        assert TURNED.format(right) in ran.err
+        assert f"the gold heads fit {right} far better" in ran.err
         assert f"pass --from {right},first,log" in ran.err
-        fits = ran.rows[0]
-        one, other = (fits[f"log_prob_per_word_{name.replace('-', '_')}"] for name in (right, wrong))
+        one, other = (ran.rows[0][f"log_prob_per_word_{name.replace('-', '_')}"] for name in (right, wrong))
         assert one > other + 2
-    ran = deptree("inspect", "last.npz", "--from", "log", *options)
+    ran = deptree("inspect last.npz --from log --conllu gold.conllu --json")
     assert ran.code == 1
     assert "fit last far better" in ran.err
-    assert deptree("inspect", "last.npz", "--from", "last,log", *options).code == 0
+    done("inspect last.npz --from last,log --conllu gold.conllu --json")
 
 
-def test_an_orientation_in_which_there_is_no_tree_is_named(deptree, put):
+@pytest.mark.parametrize("command", ["inspect", "sample"])
+def test_an_orientation_in_which_there_is_no_tree_is_named(refused, put, command):
     """As stanza has it: no arcs into ROOT. Every command says so, not only inspect."""
     with np.load(DATA / "scores.npz") as scores:
-        square = np.vstack([np.full((1, 9), -np.inf), scores["en-1"]])
-    put("square.npy", square)
-    for command in ("inspect", "sample"):
-        ran = deptree(command, "square.npy", "--from", "head-dep,log")
-        assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-        assert "no word may attach to ROOT" in ran.err
-        assert "Read with --from dep-head,log the sentence has a tree. Is that the layout?" in ran.err
+        put("square.npy", np.vstack([np.full((1, 9), -np.inf), scores["en-1"]]))
+    advice = "Read with --from dep-head,log the sentence has a tree. Is that the layout?"
+    refused(f"{command} square.npy --from head-dep,log", "no word may attach to ROOT", advice)
 
 
 LOGITS = [np.random.default_rng(n).normal(size=(n + 1, n + 1)) for n in (3, 5, 4)]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("kind", ["all", "the last", "nulls"])
-@pytest.mark.parametrize("options", [(), ("--on-error", "skip"), ("--jobs", 2), ("--multi-root",)])
+@pytest.mark.parametrize("options", ["", "--on-error skip", "--jobs 2", "--multi-root"])
 def test_logits_are_reported_although_nobody_named_their_scale(deptree, done, put, kind, options):
     """As weights they are impossible, and that is said; the report is of log-scores. Other commands refuse them."""
     arrays = [np.abs(each) + 1 if kind == "the last" and each is not LOGITS[-1] else each for each in LOGITS]
     rows = "".join(json.dumps({"scores": each.tolist()}) + "\n" for each in arrays)
     put("s.jsonl", rows.replace(str(arrays[0][1, 2]), "null") if kind == "nulls" else rows)
     why = f"s.jsonl:{3 if kind == 'the last' else 1} has negative numbers, which weights cannot be"
-    ran = done("inspect", "s.jsonl", *options)
-    (facts,), (expected,) = ran.rows, done("inspect", "s.jsonl", "--from", "log", *options).rows
-    assert facts.pop("scale") == f"log (assumed: {why})"
-    assert expected.pop("scale") == "log"
+    ran = done(f"inspect s.jsonl {options}")
+    (facts,), (expected,) = ran.rows, done(f"inspect s.jsonl --from log {options}").rows
+    assert (facts.pop("scale"), expected.pop("scale")) == (f"log (assumed: {why})", "log")
     assert facts == expected
-    assert [
-        line
-        for line in ran.said
-        if line == f"deptree: {why}: reading as log-scores. For other commands pass --from log"
-    ]
-    assert not [line for line in ran.said if "reading as weights" in line]
-    assert deptree("partition", "s.jsonl").code == 2
-    assert deptree("inspect", "s.jsonl", "--from", "weight").code == 2
+    assert f"deptree: {why}: reading as log-scores. For other commands pass --from log" in ran.said
+    assert "reading as weights" not in ran.err
+    assert deptree("partition s.jsonl").code == 2
+    assert deptree("inspect s.jsonl --from weight").code == 2
 
 
-def test_weights_are_reported_as_weights(done, deptree, put):
+def test_weights_are_reported_as_weights(inspected, refused, put):
     """A pipe cannot be read twice: what it has is refused as every command does."""
     put("s.npz", {f"s{n}": np.exp(each) for n, each in enumerate(LOGITS)})
-    assert inspected(done, "s.npz")["scale"] == "weight (assumed)"
+    assert inspected("s.npz")["scale"] == "weight (assumed)"
     put("s.npy", LOGITS[0])
-    ran = deptree("inspect", "-", stdin=Path("s.npy").read_bytes())
+    says = "is negative. If these are log-scores (logits), pass --from log"
+    refused("inspect -", says, stdin=Path("s.npy").read_bytes())
+
+
+@pytest.fixture
+def own(done, put):
+    """Files without and with a layout of their own, base.npz and own.npz: log-scores, the latter head-dep."""
+    put_files(put)
+    put("bare.npz", {name: np.exp(each) for name, each in SQUARES.items()})
+    done("convert base.npz --from supar -o own.npz -q")
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("reader", OF_TREES)
+def test_an_option_cannot_contradict_a_file(deptree, reader):
+    """And changes nothing that it says."""
+    run = line(reader, "own.npz")
+    expected = numbers(deptree(*run))
+    for said in ("head-dep", "first", "log", "synjax"):
+        if reader not in PAGES:
+            assert numbers(deptree(*run, "--from", said)) == expected, said
+    contradictions = {
+        "dep-head": "head-dep, but dep-head",
+        "last": "first, but last",
+        "weight": "log, but weight",
+        "torch-struct": "first, but diagonal",
+    }
+    for said, both in contradictions.items():
+        ran = deptree(*run, "--from", said, "-q")
+        assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+        assert f"own.npz: the file says {both} was asked for" in ran.err
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        ("base.npz --other own.npz --from supar", "own.npz: the file says head-dep"),
+        ("bare.npz --other own.npz", "own.npz: the file says log, but bare.npz is read as weight"),
+        ("bare.npz --other own.npz --from weight", "own.npz: the file says log, but bare.npz is read as weight"),
+    ],
+)
+def test_a_second_file_says_its_layout_too(done, refused, run, says):
+    """And meets the first as it is read, whether somebody said how, or nobody."""
+    refused(f"expect kl {run} -q", says)
+    done("expect kl own.npz --other own.npz -q")
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("reader", READERS)
+def test_one_line_names_all_that_is_assumed(deptree, reader):
+    run = line(reader, "bare.npz")
+    about = [each for each in deptree(*run).said if "given: reading" in each]
+    assert len(about) == 1
+    if reader in OF_PAIRS:
+        assert about[0] == "deptree: no --scale or --null given: reading as log-scores, without NULL"
+        assert "given: reading" not in deptree(*run, "--scale", "log", "--null", "last").err
+        return
+    for each in ("no --from", "as weights", "heads in rows", "ROOT first", "inspect"):
+        assert each in about[0]
+    assert "given: reading" not in deptree(*run, "--from", "treesample").err
+    assert "given: reading" not in deptree(*run, "-q").err
+
+
+def test_what_options_leave_open_is_assumed_and_marked(done, put):
+    put("bare.npy", np.ones((4, 4)))
+    put("rectangle.npy", np.ones((3, 4)))
+    told = {
+        "bare.npy --from weight": "only --from weight given: reading heads in rows, ROOT first;",
+        "bare.npy --from head-dep,last": "only --from head-dep,last given: reading as weights;",
+        "rectangle.npy --from first": "only --from first given: reading as weights;",
+    }
+    for given, words in told.items():
+        assert words in done(f"partition {given}").err
+    assert done("partition bare.npy --from head-dep,first,weight").err == ""
+    marked = {
+        "": ["head-dep (assumed)", "first (assumed)", "weight (assumed)"],
+        "--from last,log": ["head-dep (assumed)", "last", "log"],
+        "--from supar": ["dep-head", "first", "log"],
+    }
+    for given, choices in marked.items():
+        (row,) = done(f"inspect bare.npy {given}").rows
+        assert [row[name] for name in CHOICES] == choices
+
+
+SCALED = np.random.default_rng(3).uniform(0.5, 20, size=(6, 6))
+SOFTMAX = np.exp(SCALED) / np.exp(SCALED).sum(axis=0)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("scores", "like_logits"),
+    [(SCALED, True), (SOFTMAX, False), (SOFTMAX.T, False), (np.exp(SCALED), False), (np.ones((6, 6)), False)],
+    ids=["logits", "probabilities", "probabilities of rows", "exponentials", "all alike"],
+)
+def test_weights_that_look_like_logits(done, put, scores, like_logits):
+    put("bare.npy", scores)
+    assert ("they look like logits: if so, pass --from log" in done("partition bare.npy").err) == like_logits
+    assert "logits" not in done("partition bare.npy --from weight").err
+
+
+@pytest.mark.parametrize("scores", [np.full((3, 4), 0.25), np.eye(3)])
+def test_log_scores_of_links_that_look_like_weights(done, put, scores):
+    put("bare.npy", scores)
+    assert "from 0 to 1: if they are weights, pass --scale weight" in done("bitext align bare.npy").err
+    put("other.npy", scores - 0.5)
+    assert "from 0 to 1" not in done("bitext align other.npy").err
+
+
+@pytest.mark.usefixtures("own")
+def test_marginals_are_read_as_probabilities_in_one_line(refused, done, put):
+    done("marginals own.npz -o m.npz")
+    said = done("sample m.npz --seed 1").said
+    about = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
+    assert sum(about in each for each in said) == 1
+    assert not any("given: reading" in each for each in said)
+    refused("sample m.npz --from log", "the file says weight, but log was asked for")
+    put("labels.txt", "a\nb\n")
+    put("labels.npz", {name: np.ones((4, 4, 2)) for name in SQUARES})
+    done("marginals base.npz --from supar --labels labels.txt --label-scores labels.npz -o m.npz")
+    says = "m.npz: deptree marginals wrote this file, and it holds no scores"
+    refused("decode base.npz --from supar --labels labels.txt --label-scores m.npz -q", says)
+
+
+@pytest.mark.usefixtures("own")
+def test_joined_files_of_two_layouts_are_not_read_as_one(deptree, done):
+    log, weight = (done(f"convert own.npz --to {each}").out for each in ("log", "weight"))
+    assert len(done("partition -", stdin=log + log).rows) == 4
+    ran = deptree("partition - --on-error skip -q", stdin=log + weight)
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert "is negative. If these are log-scores (logits), pass --from log" in ran.err
+    assert "standard input:4: the scores after this header have another layout than those before it" in ran.err
