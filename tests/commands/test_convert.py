@@ -1,120 +1,307 @@
-"""``deptree convert``: every layout and container says the same sentences, and says itself how it is to be read."""
+"""Scores as they come and go: `deptree convert` between layouts, `deptree dump` from text, and every transport."""
 
 from __future__ import annotations
 
+import gzip
 import json
-from itertools import product
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from deptree_cli.core.spaces import SINGLE_ROOT
+from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores.layout import PRESETS
-from tests.sample import DATA, SCORES
+from tests.lines import table
+from tests.sample import DATA
 
 UNLABELLED = sorted(layout.name for layout in PRESETS if layout.labels is None)
-CONTAINERS = ("npz", "jsonl", "safetensors")
-
-
-@pytest.fixture
-def expected(done):
-    return {row["sent_id"]: row for row in done("partition", *SCORES).rows}
-
-
-@pytest.mark.parametrize(("preset", "container"), list(product(UNLABELLED, CONTAINERS)))
-def test_what_is_written_needs_no_options_to_be_read(done, tmp_path, expected, preset, container):
-    path = tmp_path / f"scores.{container}"
-    done("convert", *SCORES, "--to", preset, "-o", path)
-    ran = done("partition", path)
-    assert f"|from:{preset}|" in ran.signature
-    assert len(ran.rows) == 8
-    for row in ran.rows:
-        assert row["log_z"] == pytest.approx(expected[row["sent_id"]]["log_z"])
-        assert row["single_root_mass"] == pytest.approx(expected[row["sent_id"]]["single_root_mass"])
 
 
 @pytest.mark.parametrize("preset", UNLABELLED)
-def test_arrays_have_the_shape_that_the_preset_has(done, tmp_path, preset):
-    done("convert", *SCORES, "--to", preset, "-o", tmp_path / "scores.npz")
-    n, layout = 8, PRESETS.get(preset)
-    rectangle = preset in ("natasha", "udpipe2", "supar-probs")
-    shape = (n, n) if layout.root == "diagonal" else (n, n + 1) if rectangle else (n + 1, n + 1)
-    with np.load(tmp_path / "scores.npz") as scores:
-        assert scores["en-1"].shape == shape
-        assert scores["en-1"].dtype == (np.float64 if layout.scale == "weight" else np.float32)
+@pytest.mark.parametrize("container", ["npz", "jsonl", "safetensors"])
+def test_what_is_written_needs_no_options_to_be_read(done, preset, container):
+    done(f"convert $SCORES --to {preset} -o scores.{container}")
+    ran, expected = done(f"partition scores.{container}"), done("partition $SCORES").rows
+    assert f"|from:{preset}|" in ran.signature
+    for row, known in zip(ran.rows, expected, strict=True):
+        for name in ("sent_id", "log_z", "single_root_mass"):
+            assert row[name] == (known[name] if name == "sent_id" else pytest.approx(known[name]))
+    if container == "npz":
+        n, layout = 8, PRESETS.get(preset)
+        rectangle = preset in ("natasha", "udpipe2", "supar-probs")
+        shape = (n, n) if layout.root == "diagonal" else (n, n + 1) if rectangle else (n + 1, n + 1)
+        with np.load("scores.npz") as scores:
+            assert scores["en-1"].shape == shape
+            assert scores["en-1"].dtype == (np.float64 if layout.scale == "weight" else np.float32)
 
 
-def test_the_usual_layout_and_single_answers(done, tmp_path):
-    done("convert", *SCORES, "-o", tmp_path / "usual.npz")
-    with np.load(tmp_path / "usual.npz") as usual, np.load(DATA / "scores.npz") as scores:
-        np.testing.assert_array_equal(usual["en-1"][0, 1:], scores["en-1"][:, 0])
-    ran = done("convert", *SCORES, "--to", "weight,dep-head,last")
-    first = np.array(ran.rows[1]["scores"])
+def test_the_usual_layout_single_answers_and_options_of_reading(done):
     with np.load(DATA / "scores.npz") as scores:
-        np.testing.assert_allclose(first[:-1, -1], np.exp(scores["en-1"][:, 0].astype(float)))
+        own = scores["en-1"].astype(float)
+    done("convert $SCORES -o usual.npz")
+    with np.load("usual.npz") as usual:
+        np.testing.assert_array_equal(usual["en-1"][0, 1:], own[:, 0])
+    ran = done("convert $SCORES --to weight,dep-head,last")
+    np.testing.assert_allclose(np.array(ran.rows[1]["scores"])[:-1, -1], np.exp(own[:, 0]))
     assert "|from:dep-head,last,weight|" in ran.rows[0]["signature"]
-    assert done("partition", "-", stdin=ran.out).rows[0]["log_z"] == pytest.approx(
-        done("partition", *SCORES).rows[0]["log_z"]
-    )
-
-
-def test_options_of_reading_are_carried_out(done, tmp_path):
-    done("convert", *SCORES, "--temperature", 3, "-o", tmp_path / "tempered.npz")
-    expected = done("partition", *SCORES, "--temperature", 3).rows
-    for row, known in zip(done("partition", tmp_path / "tempered.npz").rows, expected, strict=True):
-        assert row["log_z"] == pytest.approx(known["log_z"], rel=1e-5)
+    done("convert $SCORES --temperature 3 -o tempered.npz")
+    pairs = [(done("partition -", stdin=ran.out), done("partition $SCORES"))]
+    pairs.append((done("partition tempered.npz"), done("partition $SCORES --temperature 3")))
+    for found, expected in pairs:
+        sums = [[row["log_z"] for row in each.rows] for each in (found, expected)]
+        assert sums[0] == pytest.approx(sums[1], rel=1e-5)
 
 
 def test_weights_that_no_float_holds(done, put):
     """Columns are shifted where that helps; what is still too small is counted."""
     put("far.npy", np.array([[0, 800.0, 900], [0, 0, 100], [0, 790, 0]]))
-    far = ("far.npy", "--from", "head-dep,log")
-    shifted = done("convert", *far, "--to", "weight")
+    shifted = done("convert far.npy --from head-dep,log --to weight")
     assert "1 arc is forbidden now" in shifted.err
     (row,) = shifted.rows[1:]
     np.testing.assert_allclose(row["scores"], [[0, 1, 1], [0, 0, 0], [0, np.exp(-10), 0]])
-    assert "forbidden" not in done("convert", *far, "--to", "log").err
+    assert "forbidden" not in done("convert far.npy --from head-dep,log --to log").err
 
 
-def test_a_layout_of_a_later_version_is_an_error(deptree):
-    said = b'{"signature":"deptree|dump|from:parser3000|v:9"}'
-    line = said + b'\n{"scores":[[1,1],[1,1]]}\n'
-    ran = deptree("partition", "-", stdin=line)
-    assert (ran.code, ran.out) == (2, b"")
-    assert "standard input: there is no layout 'parser3000'" in ran.err
+def test_a_layout_of_a_later_version_is_an_error(refused):
+    lines = b'{"signature":"deptree|dump|from:parser3000|v:9"}\n{"scores":[[1,1],[1,1]]}\n'
+    refused("partition -", "standard input: there is no layout 'parser3000'", stdin=lines)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (("--to", "stanz"), "Did you mean stanza?"),
-        (("--to", "allennlp"), "whose names need a file. Add --to-labels"),
-        (("--to-labels", "l.json"), "--to-labels needs --labels FILE"),
-        (("-o", "scores.conllu"), "this command does not write .conllu"),
-        (("-o", "missing/scores.npz"), "its folder does not exist"),
-    ],
+    ("line", "says"),
+    table("""
+        --to stanz            | Did you mean stanza?
+        --to allennlp         | whose names need a file. Add --to-labels
+        --to-labels l.json    | --to-labels needs --labels FILE
+        -o scores.conllu      | this command does not write .conllu
+        -o missing/scores.npz | its folder does not exist
+    """),
 )
-def test_what_is_said_of_mistakes(deptree, tmp_path, monkeypatch, arguments, part):
-    monkeypatch.chdir(tmp_path)
-    ran = deptree("convert", *SCORES, *arguments)
-    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert part in ran.err
+def test_what_convert_refuses(refused, tmp_path, line, says):
+    refused(f"convert $SCORES {line}", *says)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_forms_stay_and_make_conllu(done):
     """Words beside the scores are enough for CoNLL-U; without them there is an error, not a guess."""
-    lines = done("convert", DATA / "scores.jsonl", "--from", "natasha").out
+    lines = done("convert $DATA/scores.jsonl --from natasha").out
     assert json.loads(lines.splitlines()[1])["forms"][:3] == ["She", "saw", "the"]
-    out = done("decode", "-", "--format", "conllu", stdin=lines).out.decode()
+    out = done("decode - --format conllu", stdin=lines).out.decode()
     assert "# text = She saw the man with the telescope ." in out
     assert "\n2\tsaw\t_\t_\t_\t_\t0\troot\t_\tHeadProb=0.9999" in out
 
 
-def test_forms_that_cannot_stand_in_a_column_are_an_error(deptree):
-    for forms in (["a\tb"], ["a\nb"], [""], [1], "a", ["a", "b"], ["\ud800"]):
-        line = json.dumps({"scores": [[1, 1], [1, 1]], "forms": forms}).encode()
-        for command in (("partition",), ("sample", "--format", "conllu")):
-            ran = deptree(*command, "-", "--from", "head-dep", stdin=line)
-            assert ran.code == 2
-            assert "forms" in ran.err
-            assert "--conllu" in ran.err or "Repair" in ran.err
+@pytest.mark.quick
+@pytest.mark.parametrize("forms", [["a\tb"], ["a\nb"], [""], [1], "a", ["a", "b"], ["\ud800"]], ids=ascii)
+@pytest.mark.parametrize("line", ["partition", "sample --format conllu"])
+def test_forms_that_cannot_stand_in_a_column_are_an_error(refused, line, forms):
+    stdin = json.dumps({"scores": [[1, 1], [1, 1]], "forms": forms}).encode()
+    err = refused(f"{line} - --from head-dep -q", "forms", stdin=stdin).err
+    assert "--conllu" in err or "Repair" in err
+
+
+def feed(data):
+    with suppress(BrokenPipeError):  # the command ended with an error
+        Path("pipe").write_bytes(data)
+
+
+@pytest.mark.parametrize("transport", ["x", "x.gz", "-", "gzip on -", "pipe", "gzip in pipe"])
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("sentences.conllu", "decode $SCORES --conllu"),
+        ("labels.json", "decode $DATA/label_scores.npz --from natasha --labels"),
+        ("lengths.txt", "decode $DATA/scores.npy --from supar --lengths"),
+        ("scores.npz", "decode --from natasha"),
+    ],
+)
+def test_every_transport(done, put, transport, name, line):
+    """Sentences, labels, lengths and scores come by a file of any name, packed or not, standard input or a FIFO."""
+    data = (DATA / name).read_bytes()
+    wanted = done(f"{line} $DATA/{name} -q --no-header").out
+    packed = gzip.compress(data) if "gz" in transport else data
+    path = transport.split()[-1]
+    if path == "pipe":
+        os.mkfifo("pipe")
+        feeder = threading.Thread(target=feed, args=(packed,), daemon=True)
+        feeder.start()
+    elif path != "-":
+        put(path, packed)
+    assert done(f"{line} {path} -q --no-header", stdin=packed if path == "-" else b"").out == wanted
+    if path == "pipe":
+        feeder.join(20)
+        assert not feeder.is_alive()
+
+
+@pytest.fixture
+def natasha():
+    pytest.importorskip("slovnet", reason="natasha is not installed")
+
+
+needs_natasha = pytest.mark.usefixtures("natasha")
+
+
+@pytest.fixture
+def afresh():
+    """Parsers are loaded anew, not taken from an earlier test of this process, nor left to a later one."""
+    adapter_of.cache_clear()
+    yield
+    adapter_of.cache_clear()
+
+
+def without_header(ran):
+    return b"".join(ran.out.splitlines(keepends=True)[1:])
+
+
+@needs_natasha
+def test_dumped_text_goes_through_the_pipe(done):
+    """Three paragraphs to samples, best trees and marginals."""
+    dumped = done("dump natasha $DATA/paragraphs.txt")
+    header, *rows = dumped.rows
+    assert header == {"signature": dumped.signature}
+    assert dumped.signature.startswith("deptree|dump|from:natasha|parser:")
+    assert [row["sent_id"] for row in rows] == [str(number) for number in range(1, 11)]
+    text = "".join((DATA / "paragraphs.txt").read_text(encoding="utf-8").split())
+    assert "".join(form for row in rows for form in row["forms"]) == text
+    for row in rows:
+        assert list(row) == ["sent_id", "scores", "forms"]
+        assert np.array(row["scores"]).shape == (len(row["forms"]), len(row["forms"]) + 1)
+    scores = without_header(dumped)
+    samples = done("sample - --from natasha -k 5 --seed 7", stdin=scores).rows
+    assert [row["sent_id"] for row in samples] == [row["sent_id"] for row in rows for _ in range(5)]
+    assert all(SINGLE_ROOT.contains(np.array([row["heads"]])).all() for row in samples)
+    assert rows[0]["forms"] == ["Ранним", "утром", "над", "рекой", "поднялся", "туман", "."]
+    assert done("decode - --from natasha", stdin=scores).rows[0]["heads"] == [2, 5, 4, 5, 0, 5, 5]
+    for row in done("marginals - --from natasha", stdin=scores).rows:
+        np.testing.assert_allclose(np.array(row["marginals"]).sum(axis=1), 1)
+
+
+@needs_natasha
+def test_every_file_of_a_dump(done, udvalidate, tmp_path):
+    files = "--to-conllu s.conllu --to-label-scores l.npz --to-labels l.json"
+    assert done(f"dump natasha $DATA/paragraphs.txt -o s.npz {files} --batch 3").out == b""
+    rows = done("dump natasha $DATA/paragraphs.txt --no-header").rows
+    labels = json.loads(Path("l.json").read_bytes())
+    assert "nsubj" in labels
+    with np.load("s.npz") as scores, np.load("l.npz") as label_scores, zipfile.ZipFile("s.npz") as archive:
+        assert archive.comment.decode().startswith("deptree|dump|from:natasha|")
+        assert list(scores) == list(label_scores) == [row["sent_id"] for row in rows]
+        for row in rows:
+            assert scores[row["sent_id"]].tolist() == row["scores"]
+            assert label_scores[row["sent_id"]].shape == (*np.shape(row["scores"]), len(labels))
+    checked = udvalidate(tmp_path / "s.conllu", 1)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    decoded = done("decode s.npz --from natasha --conllu s.conllu").out.decode()
+    assert "# text = «Сегодня будет жарко», — сказал он и посмотрел на восток." in decoded
+
+
+@needs_natasha
+def test_conllu_keeps_tokens_and_bytes(done):
+    own = (DATA / "sentences.conllu").read_bytes()
+    ran = done("dump natasha - --to-conllu s.conllu --no-header", stdin=own)
+    with np.load(DATA / "scores.npz") as known:
+        assert {row["sent_id"]: np.shape(row["scores"]) for row in ran.rows} == {key: known[key].shape for key in known}
+    assert Path("s.conllu").read_bytes() == own
+
+
+@needs_natasha
+def test_what_the_input_is_can_be_said(done, refused):
+    heading = "# Утро\n\nТуман над рекой.\n".encode()
+    refused("dump natasha", "If this is text, pass --input text.", stdin=heading)
+    rows = done("dump natasha --input text --no-header", stdin=heading).rows
+    assert [row["forms"] for row in rows] == [["#", "Утро"], ["Туман", "над", "рекой", "."]]
+
+
+@pytest.mark.slow("process")
+@needs_natasha
+def test_bytes_do_not_depend_on_the_batch(done):
+    assert len({done(f"dump natasha $DATA/paragraphs.txt --batch {size} -q").out for size in (1, 50)}) == 1
+
+
+@pytest.mark.slow("process")
+@needs_natasha
+def test_scores_come_before_the_text_ends(warm):
+    command = [warm / "deptree", "dump", "natasha", "--batch", "1", "--no-header", "-q"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    lines = []
+    came = threading.Event()
+
+    def read():
+        lines.append(process.stdout.readline())
+        came.set()
+        lines.append(process.stdout.read())
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    # more than what a pipe's reader takes at once, so that it stands in the first read
+    process.stdin.write(("Шёл дождь. " + " " * 160_000 + "\n\n").encode())
+    process.stdin.flush()
+    found = came.wait(60)
+    process.stdin.write("Потом выглянуло солнце.\n".encode())
+    process.stdin.close()
+    reader.join(60)
+    assert found
+    assert process.wait(60) == 0
+    assert json.loads(lines[0])["forms"] == ["Шёл", "дождь", "."]
+    assert json.loads(lines[1].splitlines()[-1])["forms"] == ["Потом", "выглянуло", "солнце", "."]
+
+
+@needs_natasha
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "stdin", "says"),
+    [
+        ("", b"", "standard input: the file is empty"),
+        ("", b" \n\n", "standard input: the file is empty"),
+        ("", b"\xd0\xa2\xff", "standard input:1: this is not UTF-8"),
+        ("--model big", b"x", "natasha has one model only"),
+        ("-o s.conllu", b"x", "this command does not write .conllu. Name a file with one of the suffixes .jsonl"),
+        ("-o missing/s.npz", b"x", "its folder does not exist"),
+        ("--to-conllu -", b"x", "would write the same file"),
+        ("--input conllu", b"Text.\n", "1 column where a word has 10"),
+        (
+            # the second block is none: what was asked for does not appear
+            "-o s.npz --to-conllu s.conllu --to-label-scores l.npz --to-labels l.json --batch 1 -q",
+            "1\tДа\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tДа\n\n".encode(),
+            "standard input:3",
+        ),
+    ],
+)
+def test_what_dump_refuses(refused, tmp_path, line, stdin, says):
+    refused(f"dump natasha {line}", says, stdin=stdin)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parsers_that_cannot_do_it(deptree, refused, monkeypatch, afresh):
+    text = DATA / "paragraphs.txt"
+    ran = deptree(f"dump supar {text} --model m")
+    assert ran.said == [f"deptree: {text}: supar does not split text. Give it sentences in CoNLL-U."]
+    assert ran.code == 2
+    for package in ("slovnet", "navec"):
+        monkeypatch.setitem(sys.modules, package, None)
+    refused(f"dump natasha {text}", "natasha cannot be imported", "pip install 'deptree-cli[natasha]'")
+
+
+def test_forbidden_arcs_and_no_labels(refused, done, monkeypatch, afresh):
+    """A parser with -inf on the diagonal and without labels."""
+
+    class Adapter:
+        labels = None
+
+        def scores(self, batch, labelled):
+            size = len(batch[0]) + 1
+            return [(np.where(np.eye(size, dtype=bool), -np.inf, 0.5), None)]
+
+    monkeypatch.setattr("deptree_cli.io.parsers.adapters.load_supar", lambda model: Adapter())
+    block = b"1\tNo\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    ran = done("dump supar --model m", stdin=block)
+    assert ran.rows[1:] == [{"sent_id": "1", "scores": [[None, 0.5], [0.5, None]], "forms": ["No"]}]
+    assert "|model:m|" in ran.signature
+    refused("dump supar --model m --to-labels l.json", "supar has no labels with this model", stdin=block)
