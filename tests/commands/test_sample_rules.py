@@ -1,4 +1,7 @@
-"""``sample`` and ``marginals`` under rules that only a whole tree decides; `convert` of those that arcs decide."""
+"""Rules that only a whole tree decides: `sample` and `marginals` draw until they obey, `decode --relax` gives them up.
+
+What cannot hold together is named by every command; `convert` takes the rules that arcs decide.
+"""
 
 from __future__ import annotations
 
@@ -7,40 +10,40 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.io.scores.reading import read
+from deptree_cli import read
+from deptree_cli.core.errors import DeptreeError
 from tests.every_command import COMMANDS, command
-from tests.sample import DATA, LABELS, SCORES, SENTENCES
+from tests.lines import table
+from tests.sample import DATA
 
-HOT = ("--temperature", 2)  # so that many trees break rules
-
-# Two subjects of one head, and words below punctuation.
-RULES = 'at-most-one = ["nsubj"]\nleaf = ["punct"]\n'
-MASK = 'mask = [{ label = "nsubj", direction = "right" }]\n'
-SPANS = "en-1\t5\t7\nen-2\t2\t4\n"
+OWN = "$SCORES $LABELS --temperature 2 --rules own.toml"  # hot, so that many trees break rules
+TEXT = (DATA / "sentences.conllu").read_text(encoding="utf-8")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def rules(put):
-    put("own.toml", RULES)
-    put("mask.toml", MASK)
-    put("spans.tsv", SPANS)
+    """Two subjects of one head, and words below punctuation; subjects that stand left of their head; spans."""
+    put("own.toml", 'at-most-one = ["nsubj"]\nleaf = ["punct"]\n')
+    put("mask.toml", 'mask = [{ label = "nsubj", direction = "right" }]\n')
+    put("spans.tsv", "en-1\t5\t7\nen-2\t2\t4\n")
+    put("spans.conllu", TEXT.replace("Also=head=4", "Span=3-7", 1))
+    put("heads.conllu", TEXT.replace("Also=head=4", "HeadIn=4", 1))
 
 
-pytestmark = pytest.mark.usefixtures("rules")
-
-OWN = (*SCORES, *LABELS, *HOT, "--rules", "own.toml")
-
-
-def obeys(row) -> bool:
+def obeys(row):
     subjects = Counter(head for head, label in zip(row["heads"], row["deprels"], strict=True) if label == "nsubj")
     return max(subjects.values(), default=0) <= 1 and not any(
         head and row["deprels"][head - 1] == "punct" for head in row["heads"]
     )
 
 
+def hangs_together(tree, words):
+    return sum(tree[word - 1] not in words for word in words) == 1
+
+
 def test_all_trees_obey_and_tell_what_share_does(done):
-    plain = done("sample", *SCORES, *LABELS, *HOT, "-k", 200, "--seed", 7).rows
-    found = done("sample", *OWN, "-k", 200, "--seed", 7)
+    plain = done("sample $SCORES $LABELS --temperature 2 -k 200 --seed 7").rows
+    found = done(f"sample {OWN} -k 200 --seed 7")
     assert len(found.rows) == len(plain) == 8 * 200
     assert all(map(obeys, found.rows))
     assert found.said == []
@@ -52,73 +55,71 @@ def test_all_trees_obey_and_tell_what_share_does(done):
     assert not all(map(obeys, plain))
 
 
-def test_all_formats_hold_the_same_trees(done, tmp_path):
-    given = ("sample", *OWN, *SENTENCES, "-k", 30, "--seed", 7)
-    rows = done(*given, "--format", "jsonl").rows
-    text = done(*given, "--no-header").out.decode()
-    assert text.count("# acceptance = ") == len(rows)
-    blocks = [block for block in text.split("\n\n") if block]
+def test_all_formats_hold_the_same_trees(done):
+    line = f"sample {OWN} $SENTENCES -k 30 --seed 7"
+    rows = done(f"{line} --format jsonl").rows
+    blocks = [block for block in done(f"{line} --no-header").out.decode().split("\n\n") if block]
     for block, row in zip(blocks, rows, strict=True):
         assert f"# acceptance = {row['acceptance']:g}\n" in block
         words = [line.split("\t") for line in block.splitlines() if line.split("\t")[0].isdecimal()]
         assert [int(word[6]) for word in words] == row["heads"]
         assert [word[7] for word in words] == row["deprels"]
-    done(*given, "-o", "heads.npz")
-    with np.load(tmp_path / "heads.npz") as heads:
-        assert {name: heads[name].tolist() for name in heads} == {
-            name: [row["heads"] for row in rows if row["sent_id"] == name] for name in heads
-        }
-
-
-def test_spans_need_no_labels(done):
-    found = done("sample", *SCORES, "--temperature", 4, "--rules", "spans.tsv", "-k", 50, "--seed", 7).rows
-    assert "deprels" not in found[0]
-    for sent_id, first, last in (line.split("\t") for line in SPANS.splitlines()):
-        span = range(int(first), int(last) + 1)
-        trees = [row["heads"] for row in found if row["sent_id"] == sent_id]
-        assert all(sum(tree[word - 1] not in span for word in span) == 1 for tree in trees)
-    assert {row["acceptance"] for row in found if row["sent_id"] not in ("en-1", "en-2")} == {1.0}
-    assert all(row["acceptance"] < 1 for row in found if row["sent_id"] in ("en-1", "en-2"))
+    done(f"{line} -o heads.npz")
+    with np.load("heads.npz") as heads:
+        for name in heads:
+            assert heads[name].tolist() == [row["heads"] for row in rows if row["sent_id"] == name]
 
 
 def test_python_draws_the_same_trees(done):
-    rows = done("sample", *SCORES, *LABELS, "--rules", "own.toml", "-k", 20, "--seed", 7).rows
+    rows = done("sample $SCORES $LABELS --rules own.toml -k 20 --seed 7").rows
     options = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}
     for sentence in read(str(DATA / "scores.npz"), preset="natasha", rules="own.toml", **options):
         found = sentence.constrained.sample(20, seed=7)
         assert found.heads.tolist() == [row["heads"] for row in rows if row["sent_id"] == sentence.id]
-        assert found.labels is not None
         names = [[sentence.distribution.labels.names[label] for label in tree] for tree in found.labels]
         assert names == [row["deprels"] for row in rows if row["sent_id"] == sentence.id]
 
 
+def test_spans_need_no_labels_and_concern_their_sentences_only(done):
+    found = done("sample $SCORES --temperature 4 --rules spans.tsv -k 50 --seed 7").rows
+    assert "deprels" not in found[0]
+    for sent_id, span in {"en-1": range(5, 8), "en-2": range(2, 5)}.items():
+        assert all(hangs_together(row["heads"], span) for row in found if row["sent_id"] == sent_id)
+    assert all((row["acceptance"] < 1) == (row["sent_id"] in ("en-1", "en-2")) for row in found)
+    exact = {row["sent_id"]: row for row in done("marginals $SCORES").rows}
+    for row in done("marginals $SCORES --rules spans.tsv --seed 7").rows:
+        concerned = row["sent_id"] in ("en-1", "en-2")
+        assert ("standard_errors" in row) == concerned
+        assert concerned or row == exact[row["sent_id"]]
+    line = "sample $SCORES -k 20 --seed 7 --format jsonl --conllu spans.conllu"
+    plain, ruled = done(line).rows, done(f"{line} --rules misc").rows
+    assert [row for row in plain if row["sent_id"] != "en-1"] == [row for row in ruled if row["sent_id"] != "en-1"]
+    assert all(hangs_together(row["heads"], range(3, 8)) for row in ruled if row["sent_id"] == "en-1")
+
+
 def test_masks_alone_need_no_rejection(done):
-    given = (*SCORES, *LABELS, *HOT, "--rules", "mask.toml", "--seed", 7)
-    assert "acceptance" not in done("sample", *given).rows[0]
-    ran = done("marginals", *given[:-2])
+    line = "$SCORES $LABELS --temperature 2 --rules mask.toml"
+    assert "acceptance" not in done(f"sample {line} --seed 7").rows[0]
+    ran = done(f"marginals {line}")
     assert "standard_errors" not in ran.rows[0]
     assert ran.said == []
 
 
-def test_rules_that_no_tree_obeys_end_with_advice(deptree, put):
+def test_rules_that_no_tree_obeys_end_with_advice(deptree, refused, put):
     put("none.toml", '[[below]]\nlabel = "root"\nallow = []\n')  # nothing below the root
-    ran = deptree("sample", *SCORES, *LABELS, "--rules", "none.toml", "--seed", 7)
-    assert ran.code == 2
-    (line,) = ran.said
-    assert "(en-1): 0 of 24,576 drawn trees obey the rules, fewer than 1 in 10,000." in line
-    for advice in ("deptree decode", "--temperature", "--projective"):
-        assert advice in line
-    few = deptree("sample", *SCORES, *LABELS, "--rules", "none.toml", "--on-error", "skip", "--shard", "1/4")
-    assert few.code == 1
-    assert few.out == b""
+    says = "(en-1): 0 of 24,576 drawn trees obey the rules, fewer than 1 in 10,000."
+    line = "sample $SCORES $LABELS --rules none.toml"
+    refused(f"{line} --seed 7", says, "deptree decode", "--temperature", "--projective")
+    few = deptree(f"{line} --on-error skip --shard 1/4")
+    assert (few.code, few.out) == (1, b"")
 
 
 def test_marginals_are_shares_with_standard_errors_and_say_so(done):
-    ran = done("marginals", *OWN, "--seed", 7, "-k", 400, "--header")
+    ran = done(f"marginals {OWN} --seed 7 -k 400 --header")
     assert "deptree: where rules need whole trees, marginals are shares of 400 drawn trees (-k)" in ran.said
     assert "|rules:own" in ran.signature
     assert "|size:400|seed:7|" in ran.signature
-    drawn = done("sample", *OWN, "--seed", 7, "-k", 400).rows
+    drawn = done(f"sample {OWN} --seed 7 -k 400").rows
     for row in ran.rows[1:]:
         found, errors = np.array(row["marginals"]), np.array(row["standard_errors"])
         assert found.shape == errors.shape == (row["n"], row["n"] + 1, len(row["labels"]))
@@ -127,87 +128,193 @@ def test_marginals_are_shares_with_standard_errors_and_say_so(done):
         assert row["iterations"] == 400
         trees = [each for each in drawn if each["sent_id"] == row["sent_id"]]
         assert row["acceptance"] == trees[0]["acceptance"]
-        label = row["labels"].index(trees[0]["deprels"][0])
-        same = [(t["heads"][0], t["deprels"][0]) == (trees[0]["heads"][0], trees[0]["deprels"][0]) for t in trees]
-        assert found[0, trees[0]["heads"][0], label] == pytest.approx(np.mean(same))
+        arcs = [(tree["heads"][0], row["labels"].index(tree["deprels"][0])) for tree in trees]
+        assert found[0][arcs[0]] == pytest.approx(np.mean([arc == arcs[0] for arc in arcs]))
 
 
 def test_marginals_by_default_of_a_thousand_trees_with_a_seed_to_repeat(done):
-    ran = done("marginals", *OWN)
+    ran = done(f"marginals {OWN}")
     assert ran.rows[0]["iterations"] == 1000
     seed = ran.signature.partition("|seed:")[2].partition("|")[0]
-    assert done("marginals", *OWN, "--seed", seed).out == ran.out
-    assert done("marginals", *OWN, "--seed", seed, "-q").said == []
+    quiet = done(f"marginals {OWN} --seed {seed} -q")
+    assert (quiet.out, quiet.said) == (ran.out, [])
 
 
-def test_marginals_as_conllu_and_arrays(done, tmp_path):
-    gold = (*OWN, "--conllu", DATA / "gold.conllu", "--seed", 7)
-    text = done("marginals", *gold).out.decode()
+def test_marginals_as_conllu_and_arrays(done):
+    line = f"marginals {OWN} --conllu $GOLD --seed 7"
+    text = done(line).out.decode()
     assert "HeadProb=" in text
     assert "LabelProb=" in text
     assert "# tree_logprob" not in text  # which would be of trees that break rules too
-    rows = done("marginals", *gold, "--format", "jsonl").rows
-    done("marginals", *gold, "-o", "found.npz")
-    with np.load(tmp_path / "found.npz") as arrays:
+    rows = done(f"{line} --format jsonl").rows
+    done(f"{line} -o found.npz")
+    with np.load("found.npz") as arrays:
         for row in rows:
             array = arrays[row["sent_id"]]
             np.testing.assert_array_equal(array, np.array(row["marginals"])[..., : array.shape[-1]])
-
-
-def test_marginals_of_sentences_that_no_such_rule_concerns_are_exact(done):
-    exact = {row["sent_id"]: row for row in done("marginals", *SCORES).rows}
-    for row in done("marginals", *SCORES, "--rules", "spans.tsv", "--seed", 7).rows:
-        concerned = row["sent_id"] in ("en-1", "en-2")
-        assert ("standard_errors" in row) == concerned
-        assert concerned or row == exact[row["sent_id"]]
 
 
 def test_other_commands_have_no_rules_to_break(deptree):
     assert {name for name in COMMANDS if any(each.name == "rules" for each in command(name).params)} == {
         *("decode", "sample", "marginals", "check", "report", "repair", "convert")
     }
-    assert "No such option '--rules'" in deptree("swor", *SCORES, "--rules", "ud").err
+    assert "No such option '--rules'" in deptree("swor $SCORES --rules ud").err
 
 
 def test_what_arcs_decide_reaches_other_commands_by_their_scores(done):
     """Without rules, arcs are as probable by the converted scores as under rules by the others; no tree breaks them."""
-    given = (*SCORES, *LABELS, "--rules", "mask.toml")
-    done("convert", *given, "--to-labels", "labels.json", "-o", "masked.npz")
-    direct = {row["sent_id"]: row for row in done("marginals", *given).rows}
-    for row in done("marginals", "masked.npz", "--labels", "labels.json").rows:
-        found, expected = (np.array(each["marginals"]) for each in (row, direct[row["sent_id"]]))
-        same = [direct[row["sent_id"]]["labels"].index(label) for label in row["labels"]]
+    given = "$SCORES $LABELS --rules mask.toml"
+    done(f"convert {given} --to-labels labels.json -o masked.npz")
+    direct = done(f"marginals {given}").rows
+    for row, other in zip(done("marginals masked.npz --labels labels.json").rows, direct, strict=True):
+        found, expected = (np.array(each["marginals"]) for each in (row, other))
+        same = [other["labels"].index(label) for label in row["labels"]]
         np.testing.assert_allclose(found[:, 1:].swapaxes(0, 1), expected[..., same], atol=1e-5)
-    trees = done("swor", "masked.npz", "--labels", "labels.json", "-k", 5, "--seed", 7).rows
-    arcs = [arc for row in trees for arc in zip(row["heads"], row["deprels"], strict=True)]
-    assert arcs
-    assert not any(
-        label == "nsubj" and head < word
-        for row in trees
-        for word, (head, label) in enumerate(zip(row["heads"], row["deprels"], strict=True), 1)
-    )
+    for row in done("swor masked.npz --labels labels.json -k 5 --seed 7").rows:
+        arcs = enumerate(zip(row["heads"], row["deprels"], strict=True), 1)
+        assert not any(label == "nsubj" and head < word for word, (head, label) in arcs)
 
 
-@pytest.mark.parametrize("quiet", [(), ("-q",)], ids=["", "quiet"])
-def test_scores_cannot_say_what_only_trees_decide(deptree, put, quiet):
-    given = ("convert", *SCORES, *LABELS, "-o", "out.npz", *quiet, "--rules")
-    ran = deptree(*given, "own.toml", "--rules", "mask.toml")
-    assert (ran.code, len(ran.said)) == (2, 1)
-    assert "Only whole trees decide 2 of 3 rules of own.toml,mask.toml, and scores are of single arcs. Leave" in ran.err
-    assert "Only whole trees decide spans" in deptree(*given, "spans.tsv").err
-    text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
-    put("spans.conllu", text.replace("Also=head=4", "Span=3-7", 1))
-    assert "(en-1): only whole trees decide a span" in deptree(*given, "misc", "--conllu", "spans.conllu").err
-    put("heads.conllu", text.replace("Also=head=4", "HeadIn=4", 1))
-    assert deptree(*given, "misc", "--conllu", "heads.conllu").code == 0
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table("""
+        own.toml --rules mask.toml   | Only whole trees decide 2 of 3 rules of own.toml,mask.toml | of single arcs
+        spans.tsv                    | Only whole trees decide spans
+        misc --conllu spans.conllu   | (en-1): only whole trees decide a span
+    """),
+)
+def test_scores_cannot_say_what_only_trees_decide(done, refused, line, says):
+    refused(f"convert $SCORES $LABELS -o out.npz -q --rules {line}", *says)
+    done("convert $SCORES $LABELS -o out.npz -q --rules misc --conllu heads.conllu")
 
 
-def test_misc_without_spans_samples_as_the_arcs_say(done, put):
-    """Only sentences with spans are drawn until they obey: the others have the trees of the same seed without rules."""
-    text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
-    put("spans.conllu", text.replace("Also=head=4", "Span=3-7", 1))
-    given = ("sample", *SCORES, "-k", 20, "--seed", 7, "--format", "jsonl", "--conllu", "spans.conllu")
-    plain, ruled = done(*given).rows, done(*given, "--rules", "misc").rows
-    assert [row for row in plain if row["sent_id"] != "en-1"] == [row for row in ruled if row["sent_id"] != "en-1"]
-    trees = [row["heads"] for row in ruled if row["sent_id"] == "en-1"]
-    assert all(sum(not 3 <= tree[word - 1] <= 7 for word in range(3, 8)) == 1 for tree in trees)
+# s0 obeys; of s1 word 1 must and must not be below word 2; of s2 words 1 and 3 must be subjects of word 2, which only a
+# whole tree breaks; of s3 a span is left by two words.
+ASKED = {
+    "s0": {},
+    "s1": {1: "HeadIn=2|NotHead=2", 5: "HeadIn=2"},
+    "s2": {1: "HeadIn=2|DeprelIn=nsubj", 3: "HeadIn=2|DeprelIn=nsubj"},
+    "s3": {1: "HeadIn=4|Span=1-3", 2: "HeadIn=5"},
+}
+CONFLICTS = {
+    "s1": "HeadIn of word 1 and NotHead of word 1 together",
+    "s2": "one-subject, HeadIn of word 1, DeprelIn of word 1, HeadIn of word 3 and DeprelIn of word 3 together",
+    "s3": "HeadIn of word 1, HeadIn of word 2 and the span of words 1 to 3 together",
+}
+READING = "s.npz --from head-dep,log --labels l.txt --conllu s.conllu"
+ALL = f"decode {READING} --rules r.toml --rules misc"
+
+
+@pytest.fixture
+def given(put):
+    """Files of these sentences, or of some."""
+    rng = np.random.default_rng(1)
+    scores = {name: rng.normal(size=(6, 6, 5)) for name in ASKED}
+    put("l.txt", "root\nnsubj\nobj\ndet\npunct\n")
+    put("r.toml", 'at-most-one = [{name = "one-subject", label = "nsubj"}]\n')
+
+    def write(*names):
+        put("s.npz", {name: scores[name] for name in names})
+        words = {
+            name: "".join(f"{i}\tw{i}\t_\tX\t_\t_\t_\t_\t_\t{ASKED[name].get(i, '_')}\n" for i in range(1, 6))
+            for name in names
+        }
+        text = "".join(f"# sent_id = {name}\n{words[name]}\n" for name in names)
+        put("s.conllu", text)
+        return text
+
+    write(*ASKED)
+    return write
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("line", ["sample -k 2", "marginals", "convert -o o.npz", "decode --method mbr", "decode -k 2"])
+def test_every_command_names_the_masks_that_leave_no_tree(line, given, deptree):
+    """Only `decode` advises to relax: no other can."""
+    given("s1")
+    ran = deptree(f"{line} {READING} --rules misc {'--rules r.toml' * ('convert' not in line)}")
+    advice = ", or pass --relax" * ("decode" in line)
+    assert ran.code == 2
+    assert ran.said[-1] == f"deptree: s.npz[s1] (s1): no tree obeys {CONFLICTS['s1']}. Give one up{advice}."
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["s2", "s3"])
+@pytest.mark.parametrize("how", ["", "-k 2", "--method mbr", "--jobs 2"])
+def test_what_only_trees_break_is_named(name, how, given, deptree):
+    given(name)
+    ran = deptree(f"{ALL} {how}")
+    assert ran.code == 2
+    says = f"deptree: s.npz[{name}] ({name}): no tree obeys {CONFLICTS[name]}. Give one up, or pass --relax."
+    assert ran.said[-1] == says
+
+
+def test_skipped_sentences_are_named_with_their_conflicts(given, deptree):
+    ran = deptree(f"{ALL} --on-error skip")
+    assert ran.code == 1
+    assert len([line for line in ran.said if "skipped: s.npz[" in line]) == 3
+    assert ran.out.count(b"# sent_id") == 1
+
+
+def test_relaxed_sentences_are_named_and_counted(given, done):
+    """Exit status 0; one demand is enough each time, and comments name it."""
+    ran = done(f"{ALL} --relax")
+    comments = [line for line in ran.out.decode().splitlines() if line.startswith("# relaxed")]
+    names = [line.partition(" = ")[2] for line in comments[::2]]
+    assert comments[1::2] == ["# relaxed_fewest = yes"] * 3
+    for name, conflict in zip(names, CONFLICTS.values(), strict=True):
+        assert name in conflict
+        assert ";" not in name
+    told = [f"deptree: relaxed: s.npz[s{i}] (s{i}): {name}" for i, name in enumerate(names, 1)]
+    assert ran.said[-4:] == [*told, "deptree: 3 sentences relaxed"]
+    assert "|relax:yes|" in ran.out.decode().splitlines()[0]
+    quiet = done(f"{ALL} --relax --format jsonl -q")
+    assert "relaxed" not in quiet.err
+    assert quiet.rows[0]["relaxed"] is quiet.rows[0]["relaxed_fewest"] is None
+    assert [(row["relaxed"], row["relaxed_fewest"]) for row in quiet.rows[1:]] == [([name], True) for name in names]
+    given("s0")
+    assert "relaxed" not in done(f"{ALL} --format jsonl").rows[0]
+
+
+@pytest.mark.parametrize("method", ["mst", "mbr"])
+def test_k_best_of_a_relaxed_sentence(method, given, done):
+    """The first is the one that comes alone; distinct trees, the same bytes for any jobs."""
+    line = f"{ALL} --relax --method {method} --format jsonl -q"
+    alone, several = done(line).rows, done(f"{line} -k 3").rows
+    assert [row["heads"] for row in several if row["sample"] == 1] == [row["heads"] for row in alone]
+    assert len({(row["sent_id"], *row["heads"]) for row in several}) == len(several) > 6
+    assert done(f"{line} -k 3").out == done(f"{line} -k 3 --jobs 2").out
+
+
+def test_python_relaxes_as_the_command_does(given, done):
+    asked = {"labels": "l.txt", "preset": "head-dep,log", "rules": ["r.toml", "misc"], "conllu": "s.conllu"}
+    rows, found = done(f"{ALL} --relax --format jsonl").rows, list(read("s.npz", relax=True, **asked))
+    assert [each.given_up and list(each.given_up.names) for each in found] == [row["relaxed"] for row in rows]
+    assert [each.constrained.best_trees()[0].heads.tolist() for each in found] == [row["heads"] for row in rows]
+    with pytest.raises(DeptreeError, match=r"no tree obeys HeadIn of word 1 and .* or pass `relax=True`\.$"):
+        list(read("s.npz", **asked))
+
+
+def test_fixed_heads_are_not_given_up(given, done, put):
+    """The fixed head stays, and what is asked against it goes."""
+    put("s.conllu", given("s1").replace("\t_\t_\t_\tHeadIn=2\n", "\t3\t_\t_\tHeadIn=2\n"))
+    (row,) = done(f"{ALL} --fix-heads --relax --format jsonl").rows
+    assert row["heads"][4] == 3
+    assert len(row["relaxed"]) == 2
+    assert "HeadIn of word 5" in row["relaxed"]
+
+
+def test_a_budget_that_ends_says_that_fewer_may_be_enough(given, done):
+    """With one maximum tree nobody knows whether the rule that its tree breaks is the fewest."""
+    given("s2")
+    ran = done(f"{ALL} --relax --budget 1 --format jsonl")
+    assert ran.rows[0]["relaxed_fewest"] is False
+    assert "(fewer may be enough: raise --budget)" in ran.err
+
+
+def test_projective_trees_that_cannot_obey_advise_others(given, refused, put):
+    """Words 1 and 2 below 3 and 4, and 3 and 4 below 5, cross; without --projective they obey."""
+    given("s0")
+    put("c.tsv", "s0\t1\tHeadIn\t3\ns0\t2\tHeadIn\t4\n")
+    says = "no tree obeys HeadIn of word 1 and HeadIn of word 2 together. Give one up, or pass --relax, or leave out"
+    refused(f"decode {READING} --rules c.tsv --projective -q", f"{says} --projective.")
