@@ -1,7 +1,8 @@
-"""`deptree decode`: valid trees and how sure they are, the k best, those that are enough, and fixed heads."""
+"""`deptree decode`: trees and how sure they are, the k best, those that are enough, fixed heads, no arcs that cross."""
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections import Counter
@@ -13,8 +14,11 @@ import pytest
 
 import deptree_cli
 from deptree_cli import read
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.spaces import PROJECTIVE
 from tests.lines import table
 from tests.sample import DATA
+from tests.tree_files import read_blocks
 
 
 def test_conllu_says_how_sure(done):
@@ -28,6 +32,10 @@ def test_conllu_says_how_sure(done):
     (first, *_) = done("marginals $SCORES").rows
     shown = float(words[1][9].split("HeadProb=")[1])
     assert shown == pytest.approx(first["marginals"][1][int(words[1][6])], rel=1e-3)
+
+
+def test_a_whole_output(done, golden):
+    golden("projective.conllu", done("decode $SCORES $LABELS --projective --conllu $GOLD --no-header").out)
 
 
 def test_k_best(done):
@@ -131,6 +139,69 @@ def test_fixed_heads_that_no_tree_has(refused, put, heads, forbidden, says):
     scores[forbidden] = 0 if forbidden else 1
     put_fixed(put, heads, scores)
     refused(f"sample {FIXED}", says)
+
+
+# Word 2 under word 4, which crosses 0 -> 3 and 3 -> 1.
+CROSSED = {"sent_id": "x", "scores": [[0, 0, 0, 1, 0], [0] * 5, [0] * 5, [0, 1, 0, 0, 1], [0, 0, 1, 0, 0]]}
+
+
+@pytest.mark.parametrize("line", ["sample -k 20 --temperature 5 --seed 7", "decode -k 5", "swor -k 5 --seed 7"])
+def test_no_arcs_cross_in_what_is_written(done, line):
+    rows = done(f"{line} $SCORES --projective").rows
+    assert PROJECTIVE.contains(np.array([row["heads"] for row in rows if row["sent_id"] == "cs-1"])).all()
+    done(f"{line} $SCORES --projective $SENTENCES -o trees.conllu")
+    with Path("trees.conllu").open("rb") as file:
+        assert [block.heads for block in read_blocks(file, "trees")] == [row["heads"] for row in rows]
+    if "swor" not in line:
+        done(f"{line} $SCORES --projective -o heads.npz")
+        with np.load("heads.npz") as arrays:
+            assert [tree for array in arrays.values() for tree in array.tolist()] == [row["heads"] for row in rows]
+
+
+def test_shown_is_the_best_tree_without_crossing_arcs(done, put):
+    """The best of all trees has 1 -> 3 across 4 -> 2."""
+    scores = np.zeros((5, 5))
+    scores[[0, 1, 4, 1], [1, 3, 2, 4]] = 5.0
+    put("four.npy", scores)
+    line = "show four.npy --from head-dep,log --format text -q"
+    all_trees, straight = (done(f"{line} {more}").out.decode() for more in ("", "--projective"))
+    distribution = TreeDistribution(scores, projective=True)
+    best = distribution.argmax()
+    assert f"probability {np.exp(distribution.log_prob(best)):.4g}" in straight
+    assert [line.split()[2] for line in straight.splitlines()[-4:]] == ["0", *map(str, best[1:])]
+    assert [line.split()[2] for line in all_trees.splitlines()[-4:]] == ["0", "4", "1", "1"]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("heads", "says"),
+    [
+        ("34__", "the arcs 3 -> 1 and 4 -> 2 cross, and words 1 and 2 have no other head"),
+        ("_01_", "the arcs 0 -> 2 and 1 -> 3 cross, and words 2 and 3 have no other head"),
+        ("__43", "no single-root tree is possible"),
+    ],
+)
+@pytest.mark.parametrize("command", ["sample --seed 7", "decode", "marginals", "partition"])
+def test_fixed_heads_that_no_projective_tree_has(deptree, refused, put, heads, says, command):
+    put_fixed(put, heads, np.ones((5, 5)))
+    crossed = "cross" in says
+    advice = "Put _ for some of the fixed HEADs" + ", or leave out --projective" * crossed
+    refused(f"{command} {FIXED} --projective -q", "deptree: scores.npy, matrix 1 (1): ", says, f". {advice}.\n")
+    assert deptree(f"{command} {FIXED} -q").code == (0 if crossed else 2)
+
+
+def test_sentences_without_a_projective_tree_are_skipped_by_name(deptree, done, put):
+    four = {"sent_id": "four", "scores": np.ones((5, 5)).tolist()}
+    put("s.jsonl", "".join(json.dumps(each) + "\n" for each in (four, CROSSED, {**four, "sent_id": "last"})))
+    line = "decode s.jsonl --from head-dep"
+    ran = deptree(f"{line} --projective")
+    assert ran.code == 2
+    assert ran.said[-1].startswith("deptree: s.jsonl:2 (x): no projective tree is possible: the arcs ")
+    assert ran.said[-1].endswith("Allow more arcs, or leave out --projective.")
+    ran = deptree(f"{line} --projective --on-error skip")
+    assert (ran.code, [row["sent_id"] for row in ran.rows]) == (1, ["four", "last"])
+    assert "deptree: 1 sentence skipped" in ran.said
+    assert [row["sent_id"] for row in done(line).rows] == ["four", "x", "last"]
 
 
 def calls(done, sentences):

@@ -5,8 +5,6 @@ One file and one entry point; nothing of ours knows its name. All that it has no
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,15 +15,15 @@ from deptree_cli.core.partition import partition
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES
 from deptree_cli.core.swor import ALGORITHMS
 from tests.heads_first import HEADS_FIRST
+from tests.lines import table
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 NAME = HEADS_FIRST.name
-SIZES = pytest.mark.parametrize("n", [1, 2, 3, 4])
 
 
 @pytest.fixture(autouse=True)
-def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _installed(tmp_path, monkeypatch):
     info = tmp_path / "strange_space-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange-space\nVersion: 1\n")
@@ -35,15 +33,16 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SPACES, "_joined", False)
 
 
-def distribution(graphs, n: int) -> TreeDistribution:
+def distribution(graphs, n):
     """Some heads are forbidden, though never the one before."""
     scores = graphs.gaussian(n, 2, seed=n)
     scores[0, 3:] = -np.inf
     return TreeDistribution(scores, space=NAME)
 
 
-@SIZES
-def test_sums_and_best_trees(n: int, graphs) -> None:
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_sums_best_trees_and_distinct_trees(n, graphs):
+    """Every algorithm draws all trees, each once, with their probabilities."""
     found = distribution(graphs, n)
     oracle, words = Oracle(found), np.arange(1, n + 1)
     assert found.space == HEADS_FIRST
@@ -67,13 +66,6 @@ def test_sums_and_best_trees(n: int, graphs) -> None:
     ranked = oracle.trees[np.argsort(-oracle.log_probs)]
     assert found.argmax().tolist() == ranked[0].tolist()
     assert found.top_k(100).tolist() == ranked.tolist()
-
-
-@SIZES
-def test_distinct_trees(n: int, graphs) -> None:
-    """Every algorithm draws all trees, each once, with their probabilities."""
-    found = distribution(graphs, n)
-    oracle = Oracle(found)
     for algorithm in ALGORITHMS:
         draws = algorithm.draw(found, 100, np.random.default_rng(1))
         order = np.lexsort(draws.heads.T[::-1])
@@ -82,7 +74,7 @@ def test_distinct_trees(n: int, graphs) -> None:
         np.testing.assert_allclose(draws.log_probs[order], oracle.log_probs, rtol=0, atol=1e-12)
 
 
-def test_laws(graphs) -> None:
+def test_laws(graphs):
     """H0: 5,000 samples, and 1,000 first trees of `auto`, follow the distribution; chi-square at 1e-4 each."""
     found, rng = distribution(graphs, 3), np.random.default_rng(2)
     oracle = Oracle(found)
@@ -93,7 +85,7 @@ def test_laws(graphs) -> None:
 
 
 @pytest.mark.torch
-def test_batches_and_torch(graphs) -> None:
+def test_batches_and_torch(graphs):
     torch = pytest.importorskip("torch")
     from deptree_cli.torch import TreeDistribution as Batched
     from deptree_cli.torch import log_partition, losses
@@ -127,43 +119,45 @@ def test_batches_and_torch(graphs) -> None:
     assert losses.negative_log_likelihood(tensor, best, torch.tensor(lengths), NAME).isfinite()
 
 
-def test_commands(done, put, graphs) -> None:
+def test_commands(done, put, graphs):
     """It is listed, drawn from with and without replacement, audited and decoded, and its files say whose they are."""
     found = distribution(graphs, 4)
-    path = put("s.npy", found.log_scores)
-    given = (path, "--from", "log", "--space", NAME)
-    assert NAME in done("sample", "--help-all").out.decode()
-    drawn = done("sample", *given, "-k", 20, "--seed", 1, "--header")
+    put("s.npy", found.log_scores)
+    given = f"s.npy --from log --space {NAME}"
+    assert NAME in done("sample --help-all").out.decode()
+    drawn = done(f"sample {given} -k 20 --seed 1 --header")
     assert f"|trees:{NAME}|" in drawn.signature
     assert found.space.contains(np.array([row["heads"] for row in drawn.rows[1:]])).all()
     oracle = Oracle(found)
-    distinct = done("swor", *given, "-k", 99, "--seed", 1, "-q").rows
+    distinct = done(f"swor {given} -k 99 --seed 1 -q").rows
     assert sorted(row["heads"] for row in distinct) == oracle.trees.tolist()
-    (row,) = done("decode", *given).rows
-    assert row["heads"] == found.argmax().tolist()
-    (row,) = done("check-bias", *given, "-k", 2000, "--seed", 1).rows
-    assert row["verdict"] == "no bias found"
-    (row,) = done("partition", *given).rows
+    assert done(f"check-bias {given} -k 2000 --seed 1").rows[0]["verdict"] == "no bias found"
+    (row,) = done(f"partition {given}").rows
     assert (row["log_z_multi_root"], row["log_z"]) == (pytest.approx(oracle.log_z), None)
-    done("convert", *given, "-o", "own.npz")
-    assert done("decode", "own.npz").rows[0]["heads"] == found.argmax().tolist()
+    done(f"convert {given} -o own.npz")
+    for line in (given, "own.npz"):
+        assert done(f"decode {line}").rows[0]["heads"] == found.argmax().tolist()
 
 
-def test_trees_of_another_space_are_impossible_and_what_is_missing_is_one_line(deptree, done, put, graphs) -> None:
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table(f"""
+        partition s.npy --from log --space {NAME} --summary      | there is one space of {HEADS_FIRST.trees}
+        sample s.npy --from log --space {NAME} --sampler wilson  | or pass --space multi-root
+        sample s.npy --from log --space {NAME} --projective      | --space {NAME} contradicts --projective
+        sample s.npy --from log --space heads-last | no tree space 'heads-last'. Did you mean {NAME}?
+    """),
+)
+def test_what_is_missing_is_one_line(refused, put, graphs, line, says):
+    put("s.npy", distribution(graphs, 4).log_scores)
+    refused(f"{line} -q", *says)
+
+
+def test_trees_of_another_space_are_impossible(deptree, done, put, graphs):
     found = distribution(graphs, 4)
-    path = put("s.npy", found.log_scores)
-    given = (path, "--from", "log", "--space", NAME)
-    put("others.jsonl", done("sample", path, "--from", "log", "-k", 200, "--seed", 1).out)
-    assert deptree("check-bias", *given, "--samples", "others.jsonl").code == 1
-    for run, words in {
-        ("partition", *given, "--summary"): f"there is one space of {HEADS_FIRST.trees}",
-        ("sample", *given, "--sampler", "wilson"): "or pass --space multi-root",
-        ("sample", *given, "--projective"): f"--space {NAME} contradicts --projective",
-        ("sample", path, "--space", "heads-last"): f"no tree space 'heads-last'. Did you mean {NAME}?",
-    }.items():
-        ran = deptree(*run, "-q")
-        assert (ran.code, len(ran.said)) == (2, 1)
-        assert words in ran.err
+    put("s.npy", found.log_scores)
+    put("others.jsonl", done("sample s.npy --from log -k 200 --seed 1").out)
+    assert deptree(f"check-bias s.npy --from log --space {NAME} --samples others.jsonl").code == 1
     with pytest.raises(DeptreeError, match="there is one space"):
         partition(found)
     with pytest.raises(DeptreeError, match=r'`space="heads-first"` contradicts `single_root=True`'):

@@ -83,6 +83,9 @@ def test_the_signature_says_how(done):
     assert fields[:2] == ["deptree", "sample"]
     assert {"sampler:colbourn", "from:natasha", "root:single", "size:3", "seed:7"} < set(fields)
     assert "sampler:auto=" in done("sample $SCORES --seed 7 --header").signature
+    projective = done("sample $SCORES --projective --seed 7 --header").signature
+    assert "|sampler:auto=eisner|" in projective
+    assert "|root:single|trees:projective|" in projective
     assert "|shard:2/3|" in done("sample $SCORES --shard 2/3 --header").signature
 
 
