@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
+torch = pytest.importorskip("torch")
+
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces import SPACES
+from deptree_cli.torch import TreeDistribution as Batched
 from tests.oracle import Oracle
 
-KINDS = ("flat", "peaked", "holes")
 WORDS = (4, 1, 3, 2)
 
 
@@ -25,59 +25,59 @@ class Padded:
         sentences, oracles: each sentence's distribution, and its trees by enumeration.
     """
 
-    def __init__(self, torch: Any, graphs: Any, kind: str, trees: TreeSpace) -> None:
-        nodes = max(WORDS) + 1
-        scores = np.full((len(WORDS), nodes, nodes), np.nan)
+    def __init__(self, graphs, kind, trees):
+        scores = np.full((len(WORDS), 5, 5), np.nan)
         scores[:, :, 0], scores[:, 0, 0] = 7.0, -3.0
         for b, n in enumerate(WORDS):
             own = scores[b, : n + 1, : n + 1]
-            own[:, 1:] = self._drawn(graphs, kind, n, b, trees)[:, 1:]
+            if kind == "holes" and n > 1:
+                drawn = graphs.holes(n, b, trees.single_root, projective=trees.projective)
+            else:
+                drawn = graphs.gaussian(n, 60.0 if kind == "peaked" else 1.0, b)
+            own[:, 1:] = drawn[:, 1:]
             np.fill_diagonal(own, 99.0)
         self.log_scores, self.lengths = torch.from_numpy(scores), torch.tensor(WORDS)
         self.how = {"single_root": trees.single_root, "projective": trees.projective}
         self.sentences = [TreeDistribution(scores[b, : n + 1, : n + 1], **self.how) for b, n in enumerate(WORDS)]
         self.oracles = [Oracle(each) for each in self.sentences]
 
-    @staticmethod
-    def _drawn(graphs: Any, kind: str, n: int, seed: int, trees: TreeSpace) -> Any:
-        if kind == "holes" and n > 1:
-            return graphs.holes(n, seed, trees.single_root, projective=trees.projective)
-        return graphs.gaussian(n, 60.0 if kind == "peaked" else 1.0, seed)
+    def distribution(self, scores=None, **how):
+        return Batched(self.log_scores if scores is None else scores, self.lengths, **self.how, **how)
 
-    def counted(self) -> Any:
-        """Which entries count, (B, N, N) bool: arcs between nodes of a sentence that are not forbidden."""
-        found = np.zeros(self.log_scores.shape, dtype=bool)
+    def ignored(self):
+        """Which entries do not count, (B, N, N) bool: all but arcs between nodes of a sentence that are possible."""
+        found = torch.ones(self.log_scores.shape, dtype=torch.bool)
         for b, (n, each) in enumerate(zip(WORDS, self.sentences, strict=True)):
-            found[b, : n + 1, : n + 1] = np.isfinite(each.log_scores)
+            found[b, : n + 1, : n + 1] = torch.from_numpy(np.isneginf(each.log_scores))
         return found
 
-    def heads(self, trees: list[Any], torch: Any, fill: int = -1) -> Any:
-        """A tree of each sentence, (n,), as heads (B, N)."""
-        heads = torch.full(self.log_scores.shape[:2], fill)
-        for b, tree in enumerate(trees):
-            heads[b, 1 : len(tree) + 1] = torch.tensor(tree.tolist())
+    def heads(self, at=-1, fill=-1):
+        """A tree of each sentence as heads (B, N)."""
+        heads = torch.full((len(WORDS), 5), fill)
+        for b, n in enumerate(WORDS):
+            heads[b, 1 : n + 1] = torch.from_numpy(self.oracles[b].trees[at])
         return heads
 
 
 @pytest.fixture(params=[trees.name for trees in SPACES])
-def trees(request: pytest.FixtureRequest) -> TreeSpace:
+def trees(request):
     """Each tree space."""
     return SPACES.get(request.param)
 
 
-@pytest.fixture(params=KINDS)
-def padded(request: pytest.FixtureRequest, trees: TreeSpace, graphs: Any) -> Padded:
+@pytest.fixture(params=("flat", "peaked", "holes"))
+def padded(request, trees, graphs):
     """Batches of each kind over each space's trees."""
-    return Padded(pytest.importorskip("torch"), graphs, request.param, trees)
+    return Padded(graphs, request.param, trees)
 
 
 @pytest.fixture
-def flat(trees: TreeSpace, graphs: Any) -> Padded:
+def flat(trees, graphs):
     """A batch of scores without forbidden arcs."""
-    return Padded(pytest.importorskip("torch"), graphs, "flat", trees)
+    return Padded(graphs, "flat", trees)
 
 
 @pytest.fixture
-def holes(trees: TreeSpace, graphs: Any) -> Padded:
+def holes(trees, graphs):
     """A batch in which about every second arc is forbidden."""
-    return Padded(pytest.importorskip("torch"), graphs, "holes", trees)
+    return Padded(graphs, "holes", trees)
