@@ -1,26 +1,37 @@
-"""log Z and marginals as functions of tensors: derivatives by finite differences, precision and shapes."""
+"""log Z and marginals as functions of tensors, under transformations too; conversions, and what is refused."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from torch.autograd import forward_ad
+
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import SPACES
-from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals, ops
+from deptree_cli.core.spaces import PROJECTIVE_MULTI, SINGLE_ROOT, SPACES
+from deptree_cli.torch import TreeDistribution, log_partition, log_partition_and_marginals, losses, marginals, ops
 from tests.bounded import bounded
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES.names)
 LENGTHS = torch.tensor([4, 1, 3])
+NESTED = TreeDistribution(torch.zeros(2, 3, 5, 5))
+FEATURES = torch.ones(1, 5, 5)  # of which every tree has 4
+ZEROS, HEADS = torch.zeros(2, 5, 5), torch.tensor([[-1, 2, 0, 2, 3]] * 2)
 
 
-def scores(seed: int = 0, scale: float = 1.0) -> torch.Tensor:
+def drawn(*shape: int, seed: int = 0, dtype: Any = torch.float64) -> Any:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def scores(seed: int = 0) -> Any:
     """A batch of three sentences of 4, 1 and 3 words with forbidden arcs, NaN where nobody must look."""
-    generator = torch.Generator().manual_seed(seed)
-    found = torch.randn(3, 5, 5, generator=generator, dtype=torch.float64) * scale
+    found = drawn(3, 5, 5, seed=seed)
     found[0, 2, 3] = found[0, 0, 1] = found[2, 3, 1] = -torch.inf
     for b, n in enumerate(LENGTHS.tolist()):
         found[b, n + 1 :] = found[b, :, n + 1 :] = torch.nan
@@ -28,31 +39,26 @@ def scores(seed: int = 0, scale: float = 1.0) -> torch.Tensor:
     return found
 
 
-def allowed_only(function, log_scores: torch.Tensor):
-    """The function of the numbers that count, and those: finite differences cannot be taken at -inf."""
-    counts = torch.isfinite(log_scores)
-
-    def of_numbers(numbers: torch.Tensor) -> torch.Tensor:
-        return function(log_scores.masked_scatter(counts, numbers))
-
-    return of_numbers, log_scores[counts].clone().requires_grad_()
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's own, about what is slow there
 @EACH_SPACE
-def test_derivatives_against_finite_differences(space: str) -> None:
-    """Backward and forward, one direction and many at a time."""
+def test_derivatives_against_finite_differences(space):
+    """Backward and forward, one direction and many at a time; of the numbers that count, as -inf has none."""
     how = {"check_forward_ad": True, "check_batched_grad": True}
-    of_numbers, numbers = allowed_only(lambda x: log_partition(x, LENGTHS, space), scores())
-    assert torch.autograd.gradcheck(of_numbers, numbers, **how)
-    assert torch.autograd.gradgradcheck(of_numbers, numbers)
-    of_numbers, numbers = allowed_only(lambda x: marginals(x, LENGTHS, space), scores(1))
-    assert torch.autograd.gradcheck(of_numbers, numbers, **how)
+    for seed, function in enumerate((log_partition, marginals)):
+        log_scores = scores(seed)
+        counts = torch.isfinite(log_scores)
+        numbers = log_scores[counts].clone().requires_grad_()
+
+        def of_numbers(numbers, function=function, log_scores=log_scores, counts=counts):
+            return function(log_scores.masked_scatter(counts, numbers), LENGTHS, space)
+
+        assert torch.autograd.gradcheck(of_numbers, numbers, **how)
+        assert function is marginals or torch.autograd.gradgradcheck(of_numbers, numbers)
 
 
 @EACH_SPACE
 @pytest.mark.parametrize("name", ["log_partition", "log_partition_and_marginals", "arc_covariance", "are_trees"])
-def test_operators_keep_the_rules_of_pytorch(space: str, name: str) -> None:
+def test_operators_keep_the_rules_of_pytorch(space, name):
     """Schema, shapes under tracing; `opcheck` raises where one is broken. They have no derivatives of their own."""
     given = [torch.nan_to_num(scores(), nan=0.0), LENGTHS]
     if name == "arc_covariance":
@@ -64,24 +70,23 @@ def test_operators_keep_the_rules_of_pytorch(space: str, name: str) -> None:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 @pytest.mark.filterwarnings("ignore")  # PyTorch's own, about its caches
-def test_a_compiled_loss_gives_the_same_numbers() -> None:
+def test_a_compiled_loss_gives_the_same_numbers():
     """In one graph, with the gradient."""
 
-    def loss(log_scores: torch.Tensor) -> torch.Tensor:
+    def loss(log_scores):
         log_z, found = log_partition_and_marginals(log_scores * 2.0, LENGTHS)
         return (log_z - (found * 0.5).sum((1, 2))).sum()
 
-    gradients = []
+    found = []
     for function in (loss, torch.compile(loss, fullgraph=True)):
         log_scores = torch.nan_to_num(scores(3), nan=0.0).requires_grad_()
         value = function(log_scores)
-        value.backward()
-        gradients.append((value.detach(), log_scores.grad))
-    torch.testing.assert_close(*gradients, rtol=1e-12, atol=1e-12)
+        found.append((value.detach(), *torch.autograd.grad(value, log_scores)))
+    torch.testing.assert_close(*found, rtol=1e-12, atol=1e-12)
 
 
-def test_any_leading_shape_and_half_precision() -> None:
-    log_scores = torch.randn(2, 3, 5, 5, generator=torch.Generator().manual_seed(1))
+def test_any_leading_shape_stride_and_half_precision():
+    log_scores = drawn(2, 3, 5, 5, seed=1, dtype=torch.float32)
     log_z, found = log_partition_and_marginals(log_scores)
     assert log_z.shape == (2, 3)
     assert found.shape == (2, 3, 5, 5)
@@ -94,51 +99,50 @@ def test_any_leading_shape_and_half_precision() -> None:
     torch.testing.assert_close(of_half, log_partition(half.detach().float()))
     assert log_partition(torch.empty(0, 4, 4)).shape == (0,)
     torch.testing.assert_close(log_partition(log_scores.mT), log_partition(log_scores.mT.contiguous()))
+    lengths = torch.tensor([4, 0, 2, 0])[::2]
+    torch.testing.assert_close(log_partition(ZEROS, lengths), log_partition(ZEROS, lengths.clone()))
+
+
+def test_another_default_device():
+    """Tensors on the CPU are served where PyTorch makes its own elsewhere, as after set_default_device("cuda")."""
+    heads = HEADS.clone()
+    with torch.device("meta"):
+        for loss in (losses.negative_log_likelihood, losses.partial_annotation_loss, losses.minimum_risk_loss):
+            assert loss(ZEROS, heads) > 0
+        assert TreeDistribution(ZEROS).given(heads).log_partition.shape == (2,)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
-def test_sums_have_the_precision_of_the_scores(dtype: torch.dtype) -> None:
+def test_sums_have_the_precision_of_the_scores(dtype):
     """Unless another one is asked for; losses too. Both precisions differ, or this shows nothing."""
-    log_scores = (3 * torch.randn(4, 9, 9, generator=torch.Generator().manual_seed(2))).to(dtype)
+    log_scores = (3 * drawn(4, 9, 9, seed=2, dtype=torch.float32)).to(dtype)
     own, other = ("float64", "float32") if dtype == torch.float64 else ("float32", "float64")
     heads = torch.arange(-1, 8).expand(4, -1)
     assert torch.equal(marginals(log_scores), marginals(log_scores, precision=own))
-    found = [losses.negative_log_likelihood(log_scores, heads, precision=each) for each in (None, own)]
-    assert torch.equal(*found)
+    assert torch.equal(*(losses.negative_log_likelihood(log_scores, heads, precision=each) for each in (None, own)))
     assert not torch.equal(marginals(log_scores), marginals(log_scores, precision=other))
 
 
-@pytest.mark.parametrize(
-    "name", ["log_partition_by_kernels", "log_partition_and_marginals_by_kernels", "arc_covariance"]
-)
-def test_errors_in_sums_are_not_taken_for_those_of_transformed_tensors(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+@pytest.mark.parametrize("of_gradient", [False, True])
+@pytest.mark.parametrize("with_gradient", [False, True])
+def test_errors_in_sums_are_not_taken_for_those_of_transformed_tensors(monkeypatch, of_gradient, with_gradient):
     """As where no thread can be started: nothing is computed once more in another way."""
-    log_scores = scores().requires_grad_(name != "log_partition_by_kernels")
+    log_scores = scores().requires_grad_(with_gradient or of_gradient)
     found = marginals(log_scores, LENGTHS)
 
-    def fails(*_: object) -> None:
+    def fails(*_):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(ops, "_batch", fails)
     with pytest.raises(RuntimeError, match="can't start new thread"):
-        found.backward(found.detach()) if name == "arc_covariance" else log_partition(log_scores, LENGTHS)
-
-
-def test_a_third_derivative_is_refused() -> None:
-    log_scores = scores().requires_grad_()
-    found = marginals(torch.nan_to_num(log_scores), LENGTHS)
-    first = torch.autograd.grad((found**2).sum(), log_scores, create_graph=True)[0]
-    with pytest.raises(DeptreeError, match="one derivative more"):
-        first.sum().backward()
+        found.backward(found.detach()) if of_gradient else log_partition(log_scores, LENGTHS)
 
 
 @pytest.mark.parametrize("bad", [torch.inf, -torch.inf, torch.nan])
 @EACH_SPACE
-def test_gradients_that_are_not_finite_pass_on_as_nan(space: str, bad: float) -> None:
+def test_gradients_that_are_not_finite_pass_on_as_nan(space, bad):
     """At the possible arcs of their sentence; the others have the gradients that they had."""
-    of_marginals = torch.randn(3, 5, 5, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    of_marginals = drawn(3, 5, 5, seed=4)
     found = []
     for value in (1.0, bad):
         of_marginals[0, 1, 2] = value
@@ -150,7 +154,7 @@ def test_gradients_that_are_not_finite_pass_on_as_nan(space: str, bad: float) ->
     torch.testing.assert_close(found[1][1:], found[0][1:], rtol=0, atol=0)
 
 
-def test_a_cost_that_is_infinite_ends_a_step() -> None:
+def test_a_cost_that_is_infinite_ends_a_step():
     """Of an arc that counts: the loss is infinite too, and its gradient, of one sentence, NaN."""
     costs = torch.ones(3, 5, 5, dtype=torch.float64)
     costs[0, 1, 2] = torch.inf
@@ -159,3 +163,262 @@ def test_a_cost_that_is_infinite_ends_a_step() -> None:
     assert torch.isinf(found).tolist() == [True, False, False]
     bounded(lambda: found.sum().backward())
     assert torch.isnan(log_scores.grad).any((1, 2)).tolist() == [True, False, False]
+
+
+# Under `torch.func`, forward-mode derivatives, and in graphs that are broken for drawing.
+
+SCORES = drawn(2, 5, 5)
+
+SUMS: dict[str, Callable[[Any], Any]] = {
+    "log Z": lambda scores: log_partition(scores).sum(),
+    "marginals": lambda scores: (marginals(scores) ** 2).sum(),
+    "log-probability": lambda scores: TreeDistribution(scores).log_prob(HEADS).sum(),
+    "likelihood": lambda scores: losses.negative_log_likelihood(scores, HEADS),
+    "partial": lambda scores: losses.partial_annotation_loss(scores, HEADS),
+    "risk": lambda scores: losses.minimum_risk_loss(scores, HEADS),
+    "entropy": losses.entropy_regularisation,
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's own
+@pytest.mark.parametrize("function", SUMS.values(), ids=SUMS)
+def test_gradients_as_functions_and_forward(function):
+    """`torch.func.grad` gives what backward() does; a tangent that is lost without a word would be taken for 0."""
+    leaf = SCORES.clone().requires_grad_()
+    grad = torch.func.grad(function)(SCORES)
+    torch.testing.assert_close(grad, torch.autograd.grad(function(leaf), leaf)[0], rtol=1e-14, atol=1e-15)
+    direction = drawn(*SCORES.shape, seed=1)
+    with forward_ad.dual_level():
+        found = forward_ad.unpack_dual(function(forward_ad.make_dual(SCORES, direction))).tangent
+    for tangent in (found, torch.func.jvp(function, (SCORES,), (direction,))[1]):
+        torch.testing.assert_close(tangent, (grad * direction).sum(), rtol=1e-12, atol=1e-14)
+
+
+def gradient(scores: Any) -> Any:
+    """That of log Z as a function, to be differentiated again."""
+    return torch.func.grad(SUMS["log Z"])(scores)
+
+
+HESSIANS: dict[str, Callable[[Any], Any]] = {
+    "forward of a gradient": torch.func.hessian(SUMS["log Z"]),
+    "reverse of a gradient": torch.func.jacrev(gradient),
+    "forward of marginals": lambda scores: torch.func.jacfwd(marginals)(scores[0]),
+    "of a loss": torch.func.hessian(lambda scores: 8 * SUMS["likelihood"](scores)),
+    "vectorised": lambda scores: torch.autograd.functional.hessian(SUMS["log Z"], scores, vectorize=True),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's own, about what is slow there
+@pytest.mark.parametrize("hessian", HESSIANS.values(), ids=HESSIANS)
+def test_hessians(hessian):
+    """The covariance of each two arcs, in whatever way it is asked for; each word has one head."""
+    expected = torch.autograd.functional.hessian(SUMS["log Z"], SCORES)
+    torch.testing.assert_close(expected, expected.permute(3, 4, 5, 0, 1, 2), rtol=1e-10, atol=1e-12)
+    assert expected.sum(1).abs().max() < 1e-12
+    found = hessian(SCORES)
+    torch.testing.assert_close(found, expected[0, :, :, 0] if found.dim() == 4 else expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_third_derivative_is_refused():
+    log_scores = scores().requires_grad_()
+    found = marginals(torch.nan_to_num(log_scores), LENGTHS)
+    first = torch.autograd.grad((found**2).sum(), log_scores, create_graph=True)[0]
+    with pytest.raises(DeptreeError, match="one derivative more"):
+        first.sum().backward()
+    with pytest.raises(DeptreeError, match="one derivative more"):
+        torch.func.hessian(SUMS["entropy"])(SCORES)
+
+
+MANY: dict[str, Callable[[Any], Any]] = {
+    "log Z": log_partition,
+    "marginals": marginals,
+    "gradients": gradient,
+    "entropies": lambda scores: TreeDistribution(scores).entropy(),
+    "entropies' gradients": torch.func.grad(losses.entropy_regularisation),
+    "log-probabilities": lambda scores: TreeDistribution(scores, validate_args=False).log_prob(HEADS),
+    "risks": SUMS["risk"],
+}
+
+
+@pytest.mark.parametrize("function", MANY.values(), ids=MANY)
+def test_many_batches_at_once(function):
+    """`torch.func.vmap` gives what a loop does."""
+    several = torch.stack([SCORES, SCORES * 2.0, SCORES.mT])
+    expected = torch.stack([function(scores) for scores in several])
+    torch.testing.assert_close(torch.func.vmap(function)(several), expected, rtol=1e-12, atol=1e-14)
+    turned = torch.func.vmap(function, in_dims=2)(several.movedim(0, 2))
+    torch.testing.assert_close(turned, expected, rtol=1e-12, atol=1e-14)
+
+
+DRAWN: dict[str, Callable[[Any], Any]] = {
+    "argmax": lambda scores: TreeDistribution(scores).argmax,
+    "mbr": lambda scores: TreeDistribution(scores).mbr,
+    "top_k": lambda scores: TreeDistribution(scores).top_k(3).log_probs,
+    "sample": lambda scores: TreeDistribution(scores).sample((4,)),
+    "without replacement": lambda scores: TreeDistribution(scores).sample_without_replacement(3).log_probs,
+    "rewards": lambda scores: losses.reinforce_loss(scores, lambda heads: (heads == 0).sum(-1).double(), 3),
+    "infinite divergence": lambda scores: TreeDistribution(scores).kl(
+        TreeDistribution(scores.masked_fill(torch.eye(5).roll(1, 1).bool(), -torch.inf))
+    ),
+}
+
+
+@pytest.mark.parametrize("function", DRAWN.values(), ids=DRAWN)
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own, about its caches
+def test_compiled_steps_that_draw(function):
+    """The graph is broken there, and the numbers are the same."""
+    torch.manual_seed(3)
+    expected = function(SCORES)
+    torch.manual_seed(3)
+    torch.testing.assert_close(torch.compile(function, backend="eager")(SCORES), expected)
+
+
+# Heads and arcs as tensors.
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_is_tree_of_all_heads(trees, n):
+    """Every n numbers from -1 to n + 1: the same are trees as core says, whatever stands at ROOT and in padding."""
+    heads = np.stack(np.meshgrid(*[np.arange(-1, n + 2)] * n, indexing="ij"), axis=-1).reshape(-1, n)
+    padded = torch.full((len(heads), n + 3), 5)
+    padded[:, 1 : n + 1] = torch.from_numpy(heads)
+    np.testing.assert_array_equal(ops.is_tree(padded, torch.tensor(n), trees), trees.contains(heads))
+
+
+def test_is_tree_of_long_chains_in_a_batch():
+    """A chain of 9 words, one that ends in a cycle, and one of 3 words, in any leading shape."""
+    chain, circle = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8], [-1, 0, 3, 4, 5, 6, 7, 8, 9, 2]
+    heads = torch.tensor([chain, circle, [-1, 2, 0, 2, 77, 77, 77, 77, 77, -1]])
+    found = ops.is_tree(heads.expand(2, 2, 3, 10), torch.tensor([9, 9, 3]))
+    assert found.tolist() == [[[True, False, True]] * 2] * 2
+
+
+def test_heads_to_arcs_and_back():
+    heads = torch.tensor([[[4, 2, 0, 2, -1], [-1, 0, -1, -1, -1]]])
+    arcs = ops.heads_to_arcs(heads)
+    assert arcs.dtype == torch.float32
+    assert arcs.shape == (1, 2, 5, 5)
+    assert arcs.nonzero().tolist() == [[0, 0, 0, 2], [0, 0, 2, 1], [0, 0, 2, 3], [0, 1, 0, 1]]
+    assert ops.arcs_to_heads(arcs).tolist() == [[[-1, 2, 0, 2, -1], [-1, 0, -1, -1, -1]]]
+    lengths = torch.tensor([[2], [1]])
+    assert ops.word_mask(lengths, 4).tolist() == [[[False, True, True, False]], [[False, True, False, False]]]
+    possible = ops.arc_mask(lengths, 4).nonzero().tolist()
+    assert possible == [[0, 0, 0, 1], [0, 0, 0, 2], [0, 0, 1, 2], [0, 0, 2, 1], [1, 0, 0, 1]]
+
+
+def test_arcs_are_trees_only_if_one_hot():
+    """Two heads of a word, a half, or none make no tree; columns of padding and of ROOT do not count."""
+    support = ops.TreeSupport(torch.tensor([2]), SINGLE_ROOT, "arcs")
+    arcs = ops.heads_to_arcs(torch.tensor([[-1, 0, 1, -1]]))
+    two, half, none, padding, halves = (arcs.clone() for _ in range(5))
+    two[0, 2, 1] = 1.0
+    half[0, 0, 1] = halves[0, 0, 1] = halves[0, 2, 1] = 0.5
+    none[0, 0, 1] = 0.0
+    padding[0, :, 3] = padding[0, :, 0] = 8.0
+    assert support.check(arcs).tolist() == support.check(padding).tolist() == [True]
+    assert [support.check(each).tolist() for each in (two, half, halves, none)] == [[False]] * 4
+    assert repr(support) == "TreeSupport(single-root, as arcs)"
+    whole = ops.TreeSupport(torch.tensor([2]), PROJECTIVE_MULTI, "heads")
+    assert repr(whole) == "TreeSupport(projective-multi-root, as heads)"
+
+
+# What is given in another shape or type than was asked for: refused in one line, never broadcast in silence.
+
+
+@pytest.mark.parametrize(
+    ("shape", "lengths", "message"),
+    [
+        ((3,), None, "log_scores are torch.float32 of shape (3,), not floats of (..., N, N)."),
+        ((2, 3, 4), None, "log_scores are torch.float32 of shape (2, 3, 4), not floats of (..., N, N)."),
+        ((2, 4, 4), [1, 2, 3], "lengths are torch.int64 of shape (3,), not integers of (2,)."),
+        ((2, 4, 4), [2.0, 3.0], "lengths are torch.float32 of shape (2,), not integers of (2,)."),
+        ((2, 4, 4), [3, 4], "sentence 1 of the batch: the length is 4, not 1 to 3."),
+        ((2, 4, 4), [0, 3], "sentence 0 of the batch: the length is 0, not 1 to 3."),
+        ((1, 2, 4, 4), [[1, -2]], "sentence 1 of the batch: the length is -2, not 1 to 3."),
+    ],
+)
+def test_lengths_are_refused(shape, lengths, message):
+    with pytest.raises(DeptreeError) as error:
+        ops.checked_lengths(torch.zeros(shape), None if lengths is None else torch.tensor(lengths))
+    assert str(error.value).startswith(message)
+
+
+def likelihood(scores=ZEROS, heads=HEADS):
+    return losses.negative_log_likelihood(scores, heads)
+
+
+def expectation(targets, features=FEATURES, **how):
+    return losses.generalised_expectation_loss(ZEROS, features, targets, **how)
+
+
+def reinforced(scores=ZEROS, reward=lambda heads: heads.sum(-1), k=2):
+    return losses.reinforce_loss(scores, reward, k)
+
+
+FOUR = torch.tensor([4.0])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: log_partition(ZEROS.long()), "log_scores are torch.int64"),
+        (lambda: log_partition(ZEROS.numpy()), "log_scores are of type ndarray"),
+        (lambda: likelihood(ZEROS.numpy()), "log_scores are of type ndarray"),
+        (lambda: reinforced(ZEROS.numpy()), "log_scores are of type ndarray"),
+        (lambda: log_partition(ZEROS, [4, 4]), "lengths are of type list"),
+        (lambda: log_partition(ZEROS, torch.tensor([True, True])), "lengths are torch.bool"),
+        (lambda: log_partition(ZEROS, torch.ones(2, dtype=torch.complex64)), "torch.complex64"),
+        (lambda: likelihood(heads=HEADS.tolist()), "heads are of type list"),
+        (lambda: likelihood(heads=HEADS > 0), "heads are torch.bool"),
+        (
+            lambda: losses.minimum_risk_loss(ZEROS, HEADS[:, :3]),
+            r"heads are torch.int64 of shape \(2, 3\), not integers of \(2, 5\)",
+        ),
+        (lambda: losses.entropy_regularisation(ZEROS[0]), r"log_scores have shape \(5, 5\), not \(B, N, N\)"),
+        (lambda: reinforced(ZEROS[0]), r"log_scores have shape \(5, 5\), not \(B, N, N\)"),
+        (lambda: reinforced(k=1), "k is 1, and the reward of a tree is compared"),
+        (
+            lambda: reinforced(reward=lambda heads: heads.sum((0, 2))),
+            r"rewards have shape \(2,\), where heads have \(2, 2, 5\)",
+        ),
+        (lambda: NESTED.given(torch.full((3, 2, 5), -1)), r"of shape \(3, 2, 5\)"),
+        (lambda: NESTED.given(torch.full((6, 5), -1)), r"of shape \(6, 5\)"),
+        (lambda: NESTED.given(torch.full((2, 3, 4), -1)), r"of shape \(2, 3, 4\)"),
+        (lambda: expectation(torch.tensor([4.0, 9.0])), r"targets have shape \(2,\).* \(1,\) or \(2, 1\)\."),
+        (
+            lambda: expectation(torch.tensor([[4.0], [9.0]]), pooled=True),
+            r"targets have shape \(2, 1\).* \(1,\)\.",
+        ),
+        (lambda: expectation(torch.tensor(4.0)), r"targets have shape \(\)"),
+        (lambda: expectation(FOUR, FEATURES[0]), r"features have shape \(5, 5\)"),
+        (lambda: expectation(FOUR, torch.ones(3, 1, 5, 5)), r"features have shape \(3, 1, 5, 5\)"),
+        (lambda: expectation(2 * FOUR, pooled=True, reduction="men"), "unknown reduction 'men'"),
+        (lambda: losses.expected_cost(ZEROS, torch.ones(3, 5, 5)), r"costs have shape \(3, 5, 5\)"),
+        (lambda: losses.expected_cost(ZEROS, torch.ones(1, 2, 5, 5)), r"costs have shape \(1, 2, 5, 5\)"),
+        (lambda: TreeDistribution(ZEROS, precision="float23"), "Did you mean float32"),
+    ],
+)
+def test_other_shapes_and_types_are_refused(ask, message):
+    with pytest.raises(DeptreeError, match=message) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+def test_targets_and_costs_of_every_shape():
+    features, four = torch.cat([FEATURES, 2 * FEATURES]), torch.tensor([4.0, 8.0])
+    for targets in (four, four.expand(2, 2)):
+        for given in (features, features.expand(2, 2, 5, 5)):
+            assert expectation(targets, given) == pytest.approx(0.0, abs=1e-10)
+    assert expectation(2 * four, features, pooled=True) == pytest.approx(0.0, abs=1e-10)
+    for shape in ((), (5, 5), (1, 5, 5), (2, 5, 5), (1, 5)):
+        assert losses.expected_cost(ZEROS, torch.ones(shape), reduction="sum") == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("score", [1e16, float(np.finfo(np.float32).max)])
+@pytest.mark.parametrize("ask", [lambda scores: TreeDistribution(scores).entropy(), likelihood, log_partition])
+def test_a_score_too_large_for_one(score, ask):
+    """In float32 such a score leaves no digit of the others: nothing is answered as if there were some."""
+    log_scores = drawn(2, 5, 5, dtype=torch.float32)
+    log_scores[1, 1, 3] = score
+    with pytest.raises(DeptreeError, match=r"sentence 1 of the batch: the score of 1 -> 3 .* is too large"):
+        ask(log_scores)
