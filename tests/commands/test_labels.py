@@ -105,18 +105,6 @@ def test_marginals_of_labels_sum_to_those_of_arcs(done):
             assert float(word[9].split("LabelProb=")[1]) == pytest.approx(expected, rel=1e-3)
 
 
-def test_labelled_draws_can_be_estimated_from(shell):
-    read = "$DATA/scores.npz --from natasha"
-    given = {"": read, "--labelled": f"{read} --labels $DATA/labels.json --label-scores $DATA/label_scores.npz"}
-    ran, plain = (
-        shell(f"deptree swor {scores} -k 50 --seed 7 {more} -q | deptree estimate - --quantity depth -q")
-        for more, scores in reversed(given.items())
-    )
-    assert ran.code == 0
-    depth, expected = (run.rows[0]["depth"]["normalised"] for run in (ran, plain))
-    assert depth == pytest.approx(expected, abs=0.1)
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize(
     "text",
@@ -180,20 +168,6 @@ def test_what_is_said_of_mistakes(refused, put, line, says):
     put("blank.txt", b"a\r\n\r\nb\r\n")
     put("few.txt", "a\nroot\n")
     refused(f"decode {line}", *says)
-
-
-@pytest.mark.parametrize("treebank", ["sample_data", "real_ru"], indirect=True)
-def test_the_labels_of_a_trained_parser_are_mostly_right(done, put, treebank):
-    """The first 25 sentences, which are those with label scores; LAS of the real parser is about 70."""
-    gold = "\n\n".join((treebank / "gold.conllu").read_text(encoding="utf-8").rstrip("\n").split("\n\n")[:25]) + "\n\n"
-    put("gold.conllu", gold)
-    with np.load(treebank / "scores.npz") as scores:
-        put("scores.npz", {key: scores[key] for key in list(scores)[:25]})
-    labels = f"--labels {treebank}/labels.json --label-scores {treebank}/label_scores.npz"
-    out = done(f"decode scores.npz --from natasha {labels} --conllu gold.conllu").out.decode()
-    pairs = list(zip(words_of(gold), words_of(out), strict=True))
-    assert np.mean([known[6:8] == found[6:8] for known, found in pairs]) > 0.6
-    assert np.mean([known[7] == found[7] for known, found in pairs if known[6] == found[6]]) > 0.85
 
 
 @pytest.mark.parametrize("method", ["mst", "mbr"])

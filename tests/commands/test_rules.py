@@ -211,40 +211,6 @@ def test_missing_tags_are_told(done, put):
     assert "deptree: 7 rules of ud-2026-11 have no effect: the words have no UPOS" in ran.said
 
 
-# The arc to the clause passes over the root, and so crosses the arc of the full stop.
-SOMEBODY = """# sent_id = s
-1	Somebody	_	PRON	_	_	2	nsubj	_	_
-2	called	_	VERB	_	_	0	root	_	_
-3	yesterday	_	ADV	_	_	2	advmod	_	_
-4	who	_	PRON	_	_	5	nsubj	_	_
-5	sings	_	VERB	_	_	1	acl:relcl	_	_
-6	.	_	PUNCT	_	_	2	punct	_	_
-
-"""
-
-
-def test_a_right_tree_with_crossing_arcs_is_kept(deptree, done, put):
-    """The scores prefer it by far. It breaks no rule, unless nothing may cross the arcs of punctuation."""
-    put("s.conllu", SOMEBODY)
-    words = [line.split("\t") for line in SOMEBODY.splitlines()[1:-1]]
-    names = sorted({word[7] for word in words})
-    scores = np.zeros((7, 7, len(names)))
-    for place, word in enumerate(words, 1):
-        scores[int(word[6]), place, names.index(word[7])] = 9.0
-    put("s.npz", {"s": scores})
-    put("names.json", json.dumps(names))
-    put("strict.toml", 'no-crossing = [{ name = "punct-no-crossing", label = "punct" }]')
-    line = "decode s.npz --from head-dep,log --labels names.json --conllu s.conllu --format jsonl"
-    (row,) = done(f"{line} --rules ud").rows
-    assert row["heads"] == [int(word[6]) for word in words]
-    assert row["deprels"] == [word[7] for word in words]
-    assert row["certified"] is True
-    assert done("check s.conllu").rows == []
-    assert done(f"{line} --rules strict.toml").rows[0]["heads"] != row["heads"]
-    broken = deptree("check s.conllu --rules strict.toml").rows
-    assert [each["rule"] for each in broken] == ["punct-no-crossing"]
-
-
 # A word that is written as two, which its head says in a file with FEATS; a rule asks that of every sentence of a file
 # in which some word has them, wherever that word is.
 RULE = "goeswith-missing-typo"
