@@ -18,6 +18,7 @@ import pytest
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores.layout import PRESETS
+from tests.bounded import bounded
 from tests.lines import table
 from tests.sample import DATA
 
@@ -221,36 +222,19 @@ def test_what_the_input_is_can_be_said(done, refused):
 
 @pytest.mark.slow("process")
 @needs_natasha
-def test_bytes_do_not_depend_on_the_batch(done):
-    assert len({done(f"dump natasha $DATA/paragraphs.txt --batch {size} -q").out for size in (1, 50)}) == 1
-
-
-@pytest.mark.slow("process")
-@needs_natasha
 def test_scores_come_before_the_text_ends(warm):
     command = [warm / "deptree", "dump", "natasha", "--batch", "1", "--no-header", "-q"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    lines = []
-    came = threading.Event()
-
-    def read():
-        lines.append(process.stdout.readline())
-        came.set()
-        lines.append(process.stdout.read())
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    # more than what a pipe's reader takes at once, so that it stands in the first read
-    process.stdin.write(("Шёл дождь. " + " " * 160_000 + "\n\n").encode())
-    process.stdin.flush()
-    found = came.wait(60)
-    process.stdin.write("Потом выглянуло солнце.\n".encode())
-    process.stdin.close()
-    reader.join(60)
-    assert found
-    assert process.wait(60) == 0
-    assert json.loads(lines[0])["forms"] == ["Шёл", "дождь", "."]
-    assert json.loads(lines[1].splitlines()[-1])["forms"] == ["Потом", "выглянуло", "солнце", "."]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        # more than what a pipe's reader takes at once, so that it stands in the first read
+        process.stdin.write(("Шёл дождь. " + " " * 160_000 + "\n\n").encode())
+        process.stdin.flush()
+        first = bounded(process.stdout.readline)
+        process.stdin.write("Потом выглянуло солнце.\n".encode())
+        process.stdin.close()
+        last = process.stdout.read().splitlines()[-1]
+    assert process.returncode == 0
+    assert json.loads(first)["forms"] == ["Шёл", "дождь", "."]
+    assert json.loads(last)["forms"] == ["Потом", "выглянуло", "солнце", "."]
 
 
 @needs_natasha

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.io.pages.scripts import needs_node, run
 from tests.lines import table
 from tests.sample import DATA
 
@@ -177,22 +176,6 @@ def test_what_a_report_has_marked_as_fine_is_left_out(done, put):
     put("fine.conllu", changed(lambda row: [*row[:9], "DoubtNote=fine"]))
     ran = done("doubt $SCORES --conllu fine.conllu")
     assert (ran.out, ran.said[0]) == (b"", "deptree: nothing to rank: all words are marked as fine")
-
-
-@needs_node
-def test_what_the_page_exports_is_read(done, put):
-    """A word that is marked as fine in the page is none of the rows of `doubt`; one that is wrong is."""
-    done("report $SCORES --conllu $GOLD -o page.html")
-    data = json.loads(Path("page.html").read_text("utf-8").split('id="data">')[1].split("</script>")[0])
-    expression = (
-        "(() => { const all = readSentences(value), marks = new Marks('key');"
-        " const mark = (id, ...of) => marks.set(all.find((s) => s.id === id), ...of);"
-        " mark('ru-1', 6, {verdict: 'fine', note: 'asked | twice'}); mark('cs-1', 8, {verdict: 'wrong'});"
-        " return marksAsConllu(all, marks, value.stale); })()"
-    )
-    put("exported.conllu", run(["data.js", "marks.js"], expression, data))
-    left = [row["prob"] for row in done(LINE).rows if (row["sent_id"], row["word"]) != ("ru-1", 6)]
-    assert [row["prob"] for row in done("doubt $SCORES --conllu exported.conllu").rows] == left
 
 
 def test_scores_that_are_read_in_a_wrong_way_are_suspected(done):
