@@ -17,6 +17,13 @@ def samples(*trees, sent_id="1"):
     return "".join(json.dumps({"sent_id": sent_id, "heads": heads}) + "\n" for heads in trees)
 
 
+def noted(*trees):
+    """Trees as swor writes them."""
+    rows = [{"sent_id": "1", "heads": heads, "log_prob": -1.5} for heads in trees]
+    rows[-1]["tau"] = 3.0
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
 def test_json_lines_of_a_biased_sampler_and_the_default(deptree, done, golden):
     ran = deptree("check-bias $FIGURE1 --sampler wilson-rc -k 2000 --seed 7")
     golden("check_bias.jsonl", ran.out)
@@ -62,7 +69,7 @@ def test_two_roots_are_fine_where_they_are_allowed(deptree, done, put):
     put("s.jsonl", samples([0, 1, 0], [0, 1, 1], [0, 3, 1], [2, 3, 0]))
     (row,) = deptree("check-bias $FIGURE1 --samples s.jsonl --multi-root").rows
     assert (row["impossible"], row["verdict"]) == (0, "undecided")
-    put("x.jsonl", written([0, 1, 1], [0, 0, 1], form="jsonl"))
+    put("x.jsonl", noted([0, 1, 1], [0, 0, 1]))
     assert done("estimate x.jsonl").rows[0]["trees"] == 2
 
 
@@ -147,7 +154,9 @@ def test_distinct_trees_are_not_what_is_audited(refused, done, put, line, errors
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("heads", ["[2, 1, 0]", '["x", 0, 1]', "[0, 1, 2, 3]", "[0, 1"])
+@pytest.mark.parametrize(
+    "heads", ["[2, 1, 0]", '["x", 0, 1]', "[0, 1, 2, 3]", "[0, 1", "[0, 1, 4]", "[0, 1, -1]", "[0, 1, null]"]
+)
 def test_samples_that_are_none_are_skipped_and_counted(deptree, done, put, heads):
     """Each is named; the others of its sentence are audited, but that is no verdict of no bias."""
     drawn = done("sample $FIGURE1 -k 2000 --seed 7").out.decode().splitlines(keepends=True)
@@ -196,34 +205,15 @@ def test_trees_in_any_order_by_any_number_of_workers(deptree, done, put):
             assert (one["sent_id"], one["size"], one["tests"]) == (other["sent_id"], 200, other["tests"])
 
 
-def written(*trees, form):
-    """Trees as swor writes them, in either format."""
-    if form == "jsonl":
-        lines = [{"sent_id": "1", "heads": heads, "log_prob": -1.5} for heads in trees]
-        lines[-1]["tau"] = 3.0
-        return "".join(json.dumps(line) + "\n" for line in lines)
-    blocks = []
-    for number, heads in enumerate(trees, 1):
-        tau = "# swor_tau = 3.0\n" if number == len(trees) else ""
-        words = "".join(f"{word}\tw\t_\t_\t_\t_\t{head}\tx\t_\t_\n" for word, head in enumerate(heads, 1))
-        blocks.append(f"# sent_id = 1/sample_{number}\n# tree_logprob = -1.5\n{tau}{words}\n")
-    return "".join(blocks)
-
-
 @pytest.mark.quick
-@pytest.mark.parametrize("form", ["jsonl", "conllu"])
 @pytest.mark.parametrize("heads", [[2, 1, 0], [1, 1, 0], [3, 1, 2], [2, 3, 2]])
-def test_cycles_are_an_error_of_every_command_that_reads_samples(form, heads, refused, put):
-    put(f"x.{form}", written([0, 1, 1], heads, [2, 3, 0], form=form))
-    says = f"x.{form}:{2 if form == 'jsonl' else 7}", "not a tree"
-    for line in (f"estimate x.{form}", f"check-bias $FIGURE1 --samples x.{form}"):
-        refused(f"{line} -q", *says)
-    refused(f"check-bias $FIGURE1 --samples x.{form} -q --multi-root", *says)
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("heads", [[0, 1, 4], [0, 1, -1], [0, 1, None]])
-def test_heads_that_are_none(heads, refused, put):
-    put("x.jsonl", written([0, 1, 1], heads, form="jsonl"))
-    for line in ("estimate x.jsonl", "check-bias $FIGURE1 --samples x.jsonl"):
-        refused(f"{line} -q", "x.jsonl:2")
+def test_heads_that_are_no_tree_are_an_error_with_their_line(heads, refused, put):
+    """For every command that reads samples, in either format, among trees as swor writes them."""
+    put("x.jsonl", noted([0, 1, 1], heads))
+    with Path("x.conllu").open("w") as file:
+        for number, tree in enumerate(([0, 1, 1], heads), 1):
+            words = "".join(f"{word}\tw\t_\t_\t_\t_\t{head}\tx\t_\t_\n" for word, head in enumerate(tree, 1))
+            file.write(f"# sent_id = 1/sample_{number}\n# tree_logprob = -1.5\n{words}\n")
+    for name, place in {"x.jsonl": "x.jsonl:2", "x.conllu": "x.conllu:7"}.items():
+        for line in ("estimate", "check-bias $FIGURE1 --samples", "check-bias $FIGURE1 --multi-root --samples"):
+            refused(f"{line} {name} -q", place, "not a tree")

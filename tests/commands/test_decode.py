@@ -19,10 +19,6 @@ from tests.lines import table
 from tests.sample import DATA
 
 
-def test_a_whole_output(done, golden):
-    golden("projective.conllu", done("decode $SCORES $LABELS --projective --conllu $GOLD --no-header").out)
-
-
 def test_k_best(done):
     ran = done("decode $SCORES -k 5 --header")
     assert "|method:k-best|" in ran.signature

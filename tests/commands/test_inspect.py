@@ -26,22 +26,6 @@ def inspected(done):
     return facts
 
 
-def test_json(done, golden):
-    ran = done("inspect $SCORES --conllu $GOLD --json")
-    golden("inspect.json", ran.out)
-    assert "sentences" not in ran.err
-
-
-def test_a_table_is_for_people(inspected, terminal):
-    code, shown = terminal("inspect", DATA / "scores.npz", "--from", "natasha", "-q")
-    assert code == 0
-    assert "scores.npz" in shown
-    told = {line.split()[0]: " ".join(line.split()[1:]) for line in shown.splitlines() if line.split()}
-    for name, value in inspected("$SCORES").items():
-        assert isinstance(value, float) or told[name] == str(value)
-    assert "{" not in shown
-
-
 def test_facts(done, inspected):
     facts = inspected("$SCORES")
     with np.load(DATA / "scores.npz") as scores:

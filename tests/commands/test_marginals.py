@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import zipfile
 
@@ -11,19 +9,6 @@ import numpy as np
 import pytest
 
 from tests.sample import DATA
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        ("partition $SCORES", "partition.jsonl"),
-        ("partition $SCORES --summary", "partition_summary.json"),
-        ("marginals $SCORES --conllu $GOLD --no-header", "marginals.conllu"),
-    ],
-)
-def test_whole_outputs(done, golden, line, name):
-    golden(name, done(line).out)
 
 
 def test_no_single_root_tree(done, put):
@@ -99,28 +84,20 @@ def test_a_tree_that_cannot_be_has_no_log_probability(done, put):
 @pytest.mark.parametrize("above", [0, 0.5])
 @pytest.mark.parametrize("words", ["", "--conllu $GOLD"])
 def test_rows_are_the_cells_of_the_matrix_above_p(done, above, words):
-    line = f"marginals $SCORES --projective {words} --format jsonl"
-    rows = done(line, "--above", above).rows
+    line = f"marginals $SCORES --projective {words}"
+    rows = done(f"{line} --format jsonl --above {above}").rows
     assert {tuple(row) for row in rows} == {("sent_id", "word", "form", "head", "head_form", "prob")}
     assert [(row["sent_id"], row["word"], row["head"], row["prob"]) for row in rows] == [
         (each["sent_id"], word, head, prob)
-        for each in done(line).rows
+        for each in done(f"{line} --format jsonl").rows
         for word, probs in enumerate(each["marginals"], 1)
         for head, prob in enumerate(probs)
         if prob > above
     ]
-
-
-def test_tsv_has_the_same_rows_and_the_words(done):
-    def table(line):
-        return list(csv.DictReader(io.StringIO(done(line).out.decode()), delimiter="\t"))
-
-    rows = done("marginals $SCORES --conllu $GOLD --format jsonl --above 0.01").rows
-    written = [{name: str(value) for name, value in row.items()} for row in rows]
-    assert table("marginals $SCORES --conllu $GOLD --tsv --above 0.01") == written
-    assert [row["form"] for row in rows[:3]] == ["She", "saw", "the"]
-    assert [row["head_form"] for row in rows[:3]] == ["saw", "ROOT", "man"]
-    assert len(table("marginals $SCORES --tsv")) > len(rows)
+    if words:
+        assert ("She", "saw") in {(row["form"], row["head_form"]) for row in rows}
+        tsv = done(f"{line} --tsv --above {above}").out.decode().splitlines()
+        assert tsv == ["\t".join(rows[0]), *("\t".join(map(str, row.values())) for row in rows)]
 
 
 def test_labels_have_rows_of_their_own(done):

@@ -1,4 +1,4 @@
-"""`deptree sample`: what it writes, where and in which form; one random stream per sentence, repeated by its seed."""
+"""What `sample` and its kin write; trees that are counted; a random stream for each sentence, repeated by its seed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.lines import table
 from tests.sample import DATA
 
 SENT_IDS = ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
@@ -17,25 +18,23 @@ LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 HOT = "-k 20 --temperature 5 --seed 7"
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("line", "name"),
-    [
-        ("-k 2", "sample.jsonl"),
-        ("$SENTENCES --no-header", "sample.conllu"),
-        ("$SENTENCES --no-header -k 50 --unique", "sample_unique.conllu"),
-    ],
+    table("""
+        sample $SCORES --seed 7 -k 2                                       | sample.jsonl
+        sample $SCORES $SENTENCES --seed 7 --no-header                     | sample.conllu
+        sample $SCORES $SENTENCES --seed 7 --no-header -k 50 --unique      | sample_unique.conllu
+        swor $SCORES --seed 7 -k 3                                         | swor.jsonl
+        swor $SCORES $SENTENCES --seed 7 --no-header -k 2                  | swor.conllu
+        decode $SCORES $LABELS --projective --conllu $GOLD --no-header     | projective.conllu
+        marginals $SCORES --conllu $GOLD --no-header                       | marginals.conllu
+        partition $SCORES                                                  | partition.jsonl
+        partition $SCORES --summary                                        | partition_summary.json
+        inspect $SCORES --conllu $GOLD --json                              | inspect.json
+    """),
 )
 def test_whole_outputs(done, golden, line, name):
-    golden(name, done(f"sample $SCORES --seed 7 {line}").out)
-
-
-def test_the_defaults_are_one_tree_and_conllu_only_where_there_are_sentences(done):
-    plain = done("sample $SCORES --seed 7")
-    assert [row["sent_id"] for row in plain.rows] == SENT_IDS
-    assert all(list(row) == ["sent_id", "sample", "heads", "log_prob"] for row in plain.rows)
-    assert done("sample $SCORES $SENTENCES --seed 7").out.count(b"/sample_1\n") == len(SENT_IDS)
-    assert done("sample $SCORES $SENTENCES --seed 7 --format jsonl").out == plain.out
+    golden(name[0], done(line).out)
 
 
 def test_unique_counts_the_same_trees(done):
@@ -49,8 +48,11 @@ def test_unique_counts_the_same_trees(done):
         assert [row["sample"] for row in unique if row["sent_id"] == name] == list(range(1, len(counts) + 1))
 
 
-def test_npz_holds_the_same_heads(done):
-    rows = done("sample $SCORES -k 3 --seed 7").rows
+def test_the_suffix_decides_and_npz_holds_the_same_heads(done):
+    plain = done("sample $SCORES -k 3 --seed 7")
+    rows = plain.rows
+    done("sample $SCORES $SENTENCES -k 3 --seed 7 --no-header -o A.NDJSON")
+    assert Path("A.NDJSON").read_bytes() == plain.out
     done("sample $SCORES -k 3 --seed 7 -o heads.npz")
     with np.load("heads.npz") as heads:
         assert list(heads) == SENT_IDS
@@ -61,28 +63,15 @@ def test_npz_holds_the_same_heads(done):
         assert archive.comment.decode() == done("sample $SCORES -k 3 --seed 7 --header").signature
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("name", "same"),
-    [
-        ("a.conllu", "--no-header $SENTENCES"),
-        ("a.jsonl", ""),
-        ("a.ndjson", ""),
-        ("A.JSONL", ""),
-        ("a.npz", "--format npz"),
-    ],
-)
-def test_the_suffix_decides(done, name, same):
-    header = "" if name == "a.npz" else "--no-header"  # where there is a choice
-    assert done(f"sample $SCORES --seed 7 {header} $SENTENCES -o {name}").out == b""
-    assert Path(name).read_bytes() == done(f"sample $SCORES --seed 7 {same}").out
-
-
 def test_the_signature_says_how(done):
     fields = done("sample $SCORES -k 3 --seed 7 --sampler colbourn --header").signature.split("|")
     assert fields[:2] == ["deptree", "sample"]
     assert {"sampler:colbourn", "from:natasha", "root:single", "size:3", "seed:7"} < set(fields)
     assert "sampler:auto=" in done("sample $SCORES --seed 7 --header").signature
+    biased = "sample $DATA/one.npy --sampler wilson-rc"
+    assert "wilson-rc is biased" in done(biased).err
+    assert done(f"{biased} -q").err == ""
+    assert "biased" not in done("sample $DATA/one.npy").err
     projective = done("sample $SCORES --projective --seed 7 --header").signature
     assert "|sampler:auto=eisner|" in projective
     assert "|root:single|trees:projective|" in projective
@@ -112,13 +101,6 @@ def test_what_changes_the_trees_changes_the_signature(done, put, one, other):
     assert len(signatures) == 2
 
 
-def test_quiet_says_nothing_and_else_a_biased_sampler_is_called_so(done):
-    assert done("sample $SCORES -q").err == ""
-    assert done("sample $DATA/one.npy -q --sampler wilson-rc").err == ""
-    assert "wilson-rc is biased" in done("sample $DATA/one.npy --sampler wilson-rc").err
-    assert "biased" not in done("sample $DATA/one.npy").err
-
-
 def trees(ran, sent_id):
     return [row["heads"] for row in ran.rows if row["sent_id"] == sent_id]
 
@@ -133,14 +115,12 @@ def test_trees_of_a_sentence_depend_on_its_name_and_the_seed_only(done, command)
         assert trees(part, sent_id) == trees(whole, sent_id)
 
 
-def test_the_same_scores_under_another_name_get_other_trees(done, put):
-    put("two.npz", {"a": np.ones((7, 7)), "b": np.ones((7, 7))})
-    ran = done("sample two.npz -k 10 --seed 7")
-    assert trees(ran, "a") != trees(ran, "b")
-
-
 @pytest.mark.parametrize("command", ["sample", "swor"])
-def test_duplicates_of_a_name_get_streams_of_their_own(done, command):
+def test_every_sentence_has_a_stream_of_its_own(done, put, command):
+    """By its name; of the same name, by its place among those."""
+    put("two.npz", {"a": np.ones((7, 7)), "b": np.ones((7, 7))})
+    ran = done(f"{command} two.npz -k 10 --seed {10**40}")
+    assert trees(ran, "a") != trees(ran, "b")
     line = f"{command} - --from natasha {HOT}"
     once, twice = (done(line, stdin=LINES[0] * times) for times in (1, 2))
     first, second = trees(twice, "en-1")[:20], trees(twice, "en-1")[20:]
@@ -158,11 +138,3 @@ def test_a_fresh_seed_is_shown_and_can_be_repeated(done, command):
     (seed,) = re.findall(r"\|seed:(\d+)\|", first.err)
     assert done(f"{line} --seed {seed}").out == first.out
     assert done(f"{line} --seed {seed} --header").signature == first.signature
-
-
-def test_any_whole_number_is_a_seed(done):
-    of_seeds = [
-        [done(f"sample $SCORES {HOT}{more}").out for _ in range(2)] for more in ("0", "0" * 9, "0" * 19, "0" * 39)
-    ]
-    assert all(one == other for one, other in of_seeds)
-    assert len({one for one, _ in of_seeds}) == 4

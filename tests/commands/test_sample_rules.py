@@ -13,7 +13,6 @@ import pytest
 
 from deptree_cli import read
 from deptree_cli.core.errors import DeptreeError
-from tests.every_command import COMMANDS, command
 from tests.lines import table
 from tests.sample import DATA
 
@@ -145,13 +144,6 @@ def test_marginals_as_conllu(done):
     assert "HeadProb=" in text
     assert "LabelProb=" in text
     assert "# tree_logprob" not in text  # which would be of trees that break rules too
-
-
-def test_other_commands_have_no_rules_to_break(deptree):
-    assert {name for name in COMMANDS if any(each.name == "rules" for each in command(name).params)} == {
-        *("decode", "sample", "marginals", "check", "report", "repair", "convert")
-    }
-    assert "No such option '--rules'" in deptree("swor $SCORES --rules ud").err
 
 
 def test_what_arcs_decide_reaches_other_commands_by_their_scores(done):

@@ -15,14 +15,6 @@ from deptree_cli.io.trees import SworNotes
 SCALARS = ["non_projective_arcs", "depth", "mean_length"]
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("line", "name"), [("-k 3", "swor.jsonl"), ("$SENTENCES --no-header -k 2", "swor.conllu")], ids=["jsonl", "conllu"]
-)
-def test_whole_outputs(done, golden, line, name):
-    golden(name, done(f"swor $SCORES --seed 7 {line}").out)
-
-
 @pytest.mark.parametrize("name", ALGORITHMS.names)
 def test_all_trees_of_a_sentence_that_has_few(done, name):
     ran = done(f"swor $FIGURE1 -k 10 --seed 7 --sampler {name}")
@@ -58,12 +50,9 @@ def test_comments_of_trees_drawn_to_a_mass(done):
         assert noted == [row[field] for row in rows if row.get(field) is not None]
         assert len(noted) > 5
     assert not any("certain" in row or "since" in row for row in done("swor $SCORES --seed 7").rows)
-
-
-def test_where_the_number_comes_before_the_mass(done):
-    ran = done("swor $DATA/one.npy --mass 0.999999 -k 2 --seed 1")
-    assert ran.said[-1] == "deptree: 1 sentence (1) below --mass 0.999999 after 2 trees: raise -k"
-    assert done("swor $DATA/one.npy --mass 0.999999 -k 2 -q").err == ""
+    few = "swor $DATA/one.npy --mass 0.999999 -k 2"
+    assert done(few).said[-1] == "deptree: 1 sentence (1) below --mass 0.999999 after 2 trees: raise -k"
+    assert done(f"{few} -q").err == ""
 
 
 def known(estimates):
@@ -106,20 +95,15 @@ def test_errors_that_are_unknown(done, terminal):
     assert any(isinstance(error, float) for line in errors for error in line)
 
 
-def test_arcs_are_marginals(done):
+def test_every_quantity_and_arcs_are_marginals(done):
     done("swor $FIGURE1 -k 5 -o all.jsonl")
+    for name in OF_TREES.names:
+        (row,) = done(f"estimate all.jsonl --quantity {name}").rows
+        assert list(row) == ["sent_id", "n", "trees", name]
     (row,) = done("estimate all.jsonl --quantity arcs").rows
     (exact,) = done("marginals $FIGURE1").rows
     assert np.array(row["arcs"]["unbiased"]) == pytest.approx(np.array(exact["marginals"]))
     assert not np.array(row["arcs"]["unbiased_error"]).any()
-
-
-@pytest.mark.parametrize("name", OF_TREES.names)
-def test_every_quantity(done, name):
-    done("swor $DATA/one.npy -k 4 -o draws.jsonl")
-    (row,) = done(f"estimate draws.jsonl --quantity {name}").rows
-    assert row["trees"] == 4
-    assert name in row
 
 
 TREE = '{"sent_id":"a","heads":[0,1],"log_prob":-0.5}\n'
