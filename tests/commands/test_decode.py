@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
-import threading
-from collections import Counter
 from math import exp
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import deptree_cli
 from deptree_cli import read
 from deptree_cli.core.spaces import PROJECTIVE
 from tests.lines import table
@@ -163,38 +158,3 @@ def test_sentences_without_a_projective_tree_are_skipped_by_name(deptree, done, 
     assert (ran.code, [row["sent_id"] for row in ran.rows]) == (1, ["four", "last"])
     assert "deptree: 1 sentence skipped" in ran.said
     assert [row["sent_id"] for row in done(line).rows] == ["four", "x", "last"]
-
-
-def calls(done, sentences):
-    """How often functions of each file are called by a run on so many sentences."""
-    rng = np.random.default_rng(1)
-    np.savez("s.npz", **{f"s{number}": rng.random((4, 4)) for number in range(sentences)})
-    words = "".join(f"{word}\tw\t_\t_\t_\t_\t_\t_\t_\t_\n" for word in (1, 2, 3))
-    Path("s.conllu").write_text("".join(f"# sent_id = s{number}\n{words}\n" for number in range(sentences)))
-    found = Counter[str]()
-
-    def count(frame, event, _):
-        if event == "call" and frame.f_code.co_name != "<module>":
-            found[frame.f_code.co_filename] += 1
-
-    usual = sys.getprofile()
-    threading.setprofile(count)
-    sys.setprofile(count)
-    try:
-        done("decode s.npz --from treesample --conllu s.conllu -o out.conllu")
-    finally:
-        sys.setprofile(usual)
-        threading.setprofile(usual)
-    return found
-
-
-@pytest.mark.slow("size")
-def test_few_files_are_passed_by_every_sentence(done):
-    """Those that are called more often the more sentences there are: what begins and ends a run is called once."""
-    calls(done, 3)  # imports
-    more = calls(done, 600) - calls(done, 300)
-    package = Path(deptree_cli.__file__).parent
-    passed = sorted(str(Path(file).relative_to(package)) for file in more if Path(file).is_relative_to(package))
-    assert "io/conllu/splicing.py" in passed
-    without_kernels = [path for path in passed if not path.startswith("kernels/")]
-    assert len(without_kernels) <= 40, without_kernels

@@ -99,18 +99,6 @@ def test_a_small_budget_is_told(done, deptree, put):
     assert float(re.search("# certified = no\n# gap = (.*)", text)[1]) > 0
 
 
-@pytest.mark.slow("process")
-def test_rules_that_cannot_hold_are_an_error(deptree, refused, put):
-    """By the arcs alone, or by the trees: the word below ROOT has dependents in all trees of several words."""
-    put("arcs.toml", "mask = [{ root = true }]")
-    says = "(en-1): no tree obeys mask of word 1, mask of word 2, ", "2 more together. Give one up, or pass --relax."
-    refused(f"{LABELLED} --rules arcs.toml -q", *says)
-    put("trees.toml", 'leaf = ["root"]')
-    ran = deptree(f"{LABELLED} --rules trees.toml --on-error skip")
-    assert (ran.code, ran.out) == (1, b"")
-    assert "(en-4): no tree obeys leaf root. Give it up, or pass --relax." in ran.err
-
-
 def test_labels_that_are_not_those_of_the_rules(deptree, done, put):
     """If a tree cannot do without them, a line says which and what to do; if it can, a line says which it has not."""
     names = json.loads((DATA / "labels.json").read_text(encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -66,23 +65,6 @@ def test_operators_keep_the_rules_of_pytorch(space, name):
     of_trees = torch.tensor([[-1, 2, 0, 2, 3]] * 3), LENGTHS, space
     args = of_trees if name == "are_trees" else (*given, space, "float64")
     torch.library.opcheck(getattr(torch.ops.deptree, name).default, args)
-
-
-@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
-@pytest.mark.filterwarnings("ignore")  # PyTorch's own, about its caches
-def test_a_compiled_loss_gives_the_same_numbers():
-    """In one graph, with the gradient."""
-
-    def loss(log_scores):
-        log_z, found = log_partition_and_marginals(log_scores * 2.0, LENGTHS)
-        return (log_z - (found * 0.5).sum((1, 2))).sum()
-
-    found = []
-    for function in (loss, torch.compile(loss, fullgraph=True)):
-        log_scores = torch.nan_to_num(scores(3), nan=0.0).requires_grad_()
-        value = function(log_scores)
-        found.append((value.detach(), *torch.autograd.grad(value, log_scores)))
-    torch.testing.assert_close(*found, rtol=1e-12, atol=1e-12)
 
 
 def test_any_leading_shape_stride_and_half_precision():
