@@ -85,7 +85,6 @@ MATRICES = {
     """),
 )
 def test_a_bad_matrix_of_a_file(deptree, refused, put, line, says):
-    """The same is said quietly and not."""
     name = line.split()[0]
     put(name, MATRICES[name.removesuffix(".npy")])
     quiet = refused(f"partition {line} -q", name, "(1)", *says)
@@ -150,7 +149,6 @@ def test_every_command_names_the_sentence(put, refused, args, scores, says):
 
 @pytest.mark.parametrize("command", ["align", "expectations", "show"])
 def test_scores_of_sentence_pairs(put, refused, command):
-    """Of which there is no CoNLL-U."""
     put("bad.npz", {"x-7": np.ones((4, 4), complex)})
     put("bad.conllu", SENTENCES)
     refused(f"bitext {command} bad.npz -q", "bad.npz[x-7] (x-7): ", "type complex128")

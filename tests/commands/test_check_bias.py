@@ -65,7 +65,6 @@ def test_one_impossible_tree_is_bias(deptree, put, heads):
 
 
 def test_two_roots_are_fine_where_they_are_allowed(deptree, done, put):
-    """And for an estimate, which knows of no space."""
     put("s.jsonl", samples([0, 1, 0], [0, 1, 1], [0, 3, 1], [2, 3, 0]))
     (row,) = deptree("check-bias $FIGURE1 --samples s.jsonl --multi-root").rows
     assert (row["impossible"], row["verdict"]) == (0, "undecided")
@@ -147,7 +146,6 @@ def test_samples_whose_arcs_cross_are_bias(deptree, done, put):
 @pytest.mark.parametrize("line", ["--format jsonl", "--format conllu --mass 0.5"])
 @pytest.mark.parametrize("errors", ["fail", "skip"])
 def test_distinct_trees_are_not_what_is_audited(refused, done, put, line, errors):
-    """They are biased by design; one line says so and what is audited."""
     put("s", done(f"swor $SCORES $SENTENCES -k 20 {line}").out)
     says = "s:1 (en-1", "without replacement (swor)", "as `sample` draws them"
     refused(f"check-bias $SCORES --samples s --on-error {errors}", *says)
@@ -158,7 +156,6 @@ def test_distinct_trees_are_not_what_is_audited(refused, done, put, line, errors
     "heads", ["[2, 1, 0]", '["x", 0, 1]', "[0, 1, 2, 3]", "[0, 1", "[0, 1, 4]", "[0, 1, -1]", "[0, 1, null]"]
 )
 def test_samples_that_are_none_are_skipped_and_counted(deptree, done, put, heads):
-    """Each is named; the others of its sentence are audited, but that is no verdict of no bias."""
     drawn = done("sample $FIGURE1 -k 2000 --seed 7").out.decode().splitlines(keepends=True)
     bad = f'{{"sent_id": "1", "heads": {heads}}}\n'
     put("s.jsonl", "".join([*drawn[:2], bad, *drawn[2:], bad]))
@@ -208,7 +205,6 @@ def test_trees_in_any_order_by_any_number_of_workers(deptree, done, put):
 @pytest.mark.quick
 @pytest.mark.parametrize("heads", [[2, 1, 0], [1, 1, 0], [3, 1, 2], [2, 3, 2]])
 def test_heads_that_are_no_tree_are_an_error_with_their_line(heads, refused, put):
-    """For every command that reads samples, in either format, among trees as swor writes them."""
     put("x.jsonl", noted([0, 1, 1], heads))
     with Path("x.conllu").open("w") as file:
         for number, tree in enumerate(([0, 1, 1], heads), 1):

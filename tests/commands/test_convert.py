@@ -91,7 +91,6 @@ def test_what_convert_refuses(refused, tmp_path, line, says):
 
 
 def test_forms_stay_and_make_conllu(done):
-    """Words beside the scores are enough for CoNLL-U; without them there is an error, not a guess."""
     lines = done("convert $DATA/scores.jsonl --from natasha").out
     assert json.loads(lines.splitlines()[1])["forms"][:3] == ["She", "saw", "the"]
     out = done("decode - --format conllu", stdin=lines).out.decode()
@@ -124,7 +123,6 @@ def feed(data):
     ],
 )
 def test_every_transport(done, put, transport, name, line):
-    """Sentences, labels, lengths and scores come by a file of any name, packed or not, standard input or a FIFO."""
     data = (DATA / name).read_bytes()
     wanted = done(f"{line} $DATA/{name} -q --no-header").out
     packed = gzip.compress(data) if "gz" in transport else data
@@ -163,7 +161,6 @@ def without_header(ran):
 
 @needs_natasha
 def test_dumped_text_goes_through_the_pipe(done):
-    """Three paragraphs to samples, best trees and marginals."""
     dumped = done("dump natasha $DATA/paragraphs.txt")
     header, *rows = dumped.rows
     assert header == {"signature": dumped.signature}
@@ -274,7 +271,6 @@ def test_parsers_that_cannot_do_it(deptree, refused, monkeypatch, afresh):
 
 
 def test_forbidden_arcs_and_no_labels(refused, done, monkeypatch, afresh):
-    """A parser with -inf on the diagonal and without labels."""
 
     class Adapter:
         labels = None

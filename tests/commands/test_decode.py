@@ -55,7 +55,6 @@ def test_within_nats_with_labels(done):
 
 
 def test_mass_with_labels_is_of_trees(done):
-    """Of heads, whatever their labels; each has its best ones."""
     rows = done("decode $SCORES $LABELS --mass 0.9").rows
     assert [row["heads"] for row in rows] == [row["heads"] for row in done("decode $SCORES --mass 0.9").rows]
     assert all(len(row["deprels"]) == len(row["heads"]) for row in rows)

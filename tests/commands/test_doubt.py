@@ -18,7 +18,6 @@ LINE = "doubt $SCORES --conllu $GOLD"
 
 
 def changed(change):
-    """The sentences with the ten cells of each word as a function returns them."""
     rows = [line.split("\t") for line in TEXT.split("\n")]
     return "\n".join("\t".join(change(row) if len(row) == 10 else row) for row in rows)
 
@@ -81,7 +80,6 @@ def test_labels_rank_words_with_their_heads(done, put):
 
 
 def test_equals_stay_in_the_order_of_the_file(done, put):
-    """Six sentences with the same scores; with a heap of three too."""
     scores = [[0, 3, 1], [0, 0, 2], [0, 1, 0]]
     put("s.jsonl", "".join(json.dumps({"sent_id": f"s{at}", "scores": scores}) + "\n" for at in range(6)))
     words = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
@@ -179,7 +177,6 @@ def test_what_a_report_has_marked_as_fine_is_left_out(done, put):
 
 
 def test_scores_that_are_read_in_a_wrong_way_are_suspected(done):
-    """Most heads are doubted then, and so they are not if the layout is right."""
     line = "doubt $DATA/scores.npy --conllu $GOLD --top 1 --from"
     says = "deptree: more than half of the heads are doubted: is --from right? deptree inspect checks it"
     assert says in done(f"{line} synjax").said

@@ -42,7 +42,6 @@ def distribution(graphs, n):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_sums_best_trees_and_distinct_trees(n, graphs):
-    """Every algorithm draws all trees, each once, with their probabilities."""
     found = distribution(graphs, n)
     oracle, words = Oracle(found), np.arange(1, n + 1)
     assert found.space == HEADS_FIRST
@@ -114,7 +113,6 @@ def test_batches_and_torch(graphs):
 
 
 def test_commands(done, put, graphs):
-    """It is listed, drawn from with and without replacement, audited and decoded, and its files say whose they are."""
     found = distribution(graphs, 4)
     put("s.npy", found.log_scores)
     given = f"s.npy --from log --space {NAME}"

@@ -17,7 +17,6 @@ GOLD = (DATA / "gold.conllu").read_text(encoding="utf-8")
 
 @pytest.fixture
 def inspected(done):
-    """The facts about scores."""
 
     def facts(line):
         (row,) = done(f"inspect {line} --json -q").rows
@@ -77,7 +76,6 @@ def test_the_fit_is_the_mean_log_probability_per_word(done, inspected):
 
 
 def test_gold_heads_that_are_not_a_tree_are_counted(done, inspected, put):
-    """And so are incomplete ones; sentences without any are not missed."""
     put(
         "cycle.conllu", "".join(f"{i}\tf\t_\t_\t_\t_\t{head}\tx\t_\t_\n" for i, head in ((1, 2), (2, 1), (3, 0))) + "\n"
     )
@@ -158,7 +156,6 @@ def test_weights_are_reported_as_weights(inspected, refused, put):
 
 @pytest.fixture
 def own(done, put):
-    """Files without and with a layout of their own, base.npz and own.npz: log-scores, the latter head-dep."""
     put_files(put)
     put("bare.npz", {name: np.exp(each) for name, each in SQUARES.items()})
     done("convert base.npz --from supar -o own.npz -q")
@@ -167,7 +164,6 @@ def own(done, put):
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("reader", OF_TREES)
 def test_an_option_cannot_contradict_a_file(deptree, reader):
-    """And changes nothing that it says."""
     run = line(reader, "own.npz")
     expected = numbers(deptree(*run))
     for said in ("head-dep", "first", "log", "synjax"):
@@ -195,7 +191,6 @@ def test_an_option_cannot_contradict_a_file(deptree, reader):
     ],
 )
 def test_a_second_file_says_its_layout_too(done, refused, run, says):
-    """And meets the first as it is read, whether somebody said how, or nobody."""
     refused(f"expect kl {run} -q", says)
     done("expect kl own.npz --other own.npz -q")
 

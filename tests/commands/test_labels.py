@@ -85,7 +85,6 @@ def test_conllu_carries_the_labels(done):
 
 @pytest.mark.usefixtures("joint")
 def test_marginals_of_labels_sum_to_those_of_arcs(done):
-    """With the axis of labels where it was; in CoNLL-U a word has that of its label."""
     (row, *_) = done("marginals $SCORES $LABELS").rows
     assert row["labels"] == NAMES
     assert np.array(row["marginals"]).shape == (8, 9, len(NAMES))

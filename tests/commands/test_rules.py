@@ -63,7 +63,6 @@ def test_trees_are_certified_in_comments_and_in_fields(done):
 
 
 def test_own_rules_are_obeyed_and_cost_probability(done, strict):
-    """By the best tree, the k best in their order, each once, and by that of minimum risk."""
     plain, best = by_name(done(LABELLED)), by_name(done(f"{LABELLED} --rules {strict}"))
     assert sum(map(breaks_strict, plain.values())) >= 5
     found = done(f"{LABELLED} --rules {strict} -k 4").rows
@@ -82,7 +81,6 @@ def test_own_rules_are_obeyed_and_cost_probability(done, strict):
 
 
 def test_a_small_budget_is_told(done, deptree, put):
-    """A tree is the best one, or not certified, or none is found: that is an error with advice."""
     put("strict.toml", STRICT.replace('leaf = ["obl"]', 'leaf = ["obl", "nmod"]'))
     best = by_name(done(f"{LABELLED} --rules strict.toml"))
     ran = deptree(f"{LABELLED} --rules strict.toml --budget 6 --on-error skip")
@@ -206,7 +204,6 @@ APART = "# sent_id = {}\n{}1\twith\t_\tNOUN\t_\t{}\t0\troot\t_\t_\n2\tout\t_\tX\
 
 
 def apart(feats="_", first="", size=5):
-    """Sentences, of which the last but one may have FEATS, and lines in front of its words."""
     lines = [("", "_")] * (size - 2) + [(first, feats), ("", "_")]
     return "".join(APART.format(f"s{at}", *each) for at, each in enumerate(lines))
 

@@ -147,7 +147,6 @@ def test_marginals_as_conllu(done):
 
 
 def test_what_arcs_decide_reaches_other_commands_by_their_scores(done):
-    """Without rules, arcs are as probable by the converted scores as under rules by the others; no tree breaks them."""
     given = "$SCORES $LABELS --rules mask.toml"
     done(f"convert {given} --to-labels labels.json -o masked.npz")
     direct = done(f"marginals {given}").rows
@@ -192,7 +191,6 @@ ALL = f"decode {READING} --rules r.toml --rules misc"
 
 @pytest.fixture
 def given(put):
-    """Files of these sentences, or of some."""
     rng = np.random.default_rng(1)
     scores = {name: rng.normal(size=(6, 6, 5)) for name in ASKED}
     put("l.txt", "root\nnsubj\nobj\ndet\npunct\n")
@@ -215,7 +213,6 @@ def given(put):
 @pytest.mark.quick
 @pytest.mark.parametrize("line", ["sample -k 2", "marginals", "convert -o o.npz", "decode --method mbr", "decode -k 2"])
 def test_every_command_names_the_masks_that_leave_no_tree(line, given, deptree):
-    """Only `decode` advises to relax: no other can."""
     given("s1")
     ran = deptree(f"{line} {READING} --rules misc {'--rules r.toml' * ('convert' not in line)}")
     advice = ", or pass --relax" * ("decode" in line)
@@ -238,7 +235,6 @@ def test_what_only_trees_break_is_named(name, how, given, deptree):
 
 
 def test_relaxed_sentences_are_named_and_counted(given, done):
-    """Exit status 0; one demand is enough each time, and comments name it."""
     ran = done(f"{ALL} --relax")
     comments = [line for line in ran.out.decode().splitlines() if line.startswith("# relaxed")]
     names = [line.partition(" = ")[2] for line in comments[::2]]
@@ -277,7 +273,6 @@ def test_python_relaxes_as_the_command_does(given, done):
 
 
 def test_fixed_heads_are_not_given_up(given, done, put):
-    """The fixed head stays, and what is asked against it goes."""
     put("s.conllu", given("s1").replace("\t_\t_\t_\tHeadIn=2\n", "\t3\t_\t_\tHeadIn=2\n"))
     (row,) = done(f"{ALL} --fix-heads --relax --format jsonl").rows
     assert row["heads"][4] == 3

@@ -61,7 +61,6 @@ def known(estimates):
 
 @pytest.mark.parametrize("options", ["-k 30", "--mass 0.9 -k 60", "--mass 0.9 -k 60 $LABELS --labelled"])
 def test_estimates_of_a_sentence_from_either_format(done, options):
-    """Trees that are drawn to a mass are weighted as swor weighs them."""
     done(f"swor $SCORES --seed 7 {options} -o draws.jsonl")
     done(f"swor $SCORES --seed 7 {options} $SENTENCES -o draws.conllu")
     ran, theirs = done("estimate draws.jsonl --header"), done("estimate draws.conllu").rows
@@ -158,7 +157,6 @@ def dumped(rows):
     ],
 )
 def test_what_contradicts_itself_is_no_output_of_swor(deptree, done, refused, put, change, said):
-    """One line with the place; the sentence behind it is estimated if errors are skipped."""
     rows = done("swor $DATA/one.npy -k 5 --seed 7").rows
     put("draws.jsonl", dumped([*change(rows), *(row | {"sent_id": "2"} for row in rows)]))
     refused("estimate draws.jsonl", said)
@@ -176,7 +174,6 @@ ABSURD["log_prob"].remove(-3)
 
 @pytest.mark.parametrize("name", ABSURD)
 def test_no_note_is_absurd(done, refused, put, name):
-    """No numbers, infinite ones, truth values and other things beside a sentence's last tree, or beside all."""
     rows = done("swor $DATA/one.npy -k 5 --seed 7 --mass 0.3").rows
     assert name in rows[-1] | {"rank": 5}
     for value, at in product(ABSURD[name], {len(rows) - 1, 0 if name in rows[0] else len(rows) - 1}):
@@ -199,7 +196,6 @@ def test_a_line_that_is_no_tree_costs_its_sentence(deptree, done, put, line, num
 
 
 def test_comments_that_leave_a_gap(deptree, done, refused, put):
-    """In CoNLL-U, whose numbers are rounded."""
     text = done("swor $SCORES $SENTENCES --seed 7 -k 30 -q").out.decode()
     third, fourth = (text.index(f"# sent_id = en-1/sample_{number}\n") for number in (3, 4))
     put("gap.conllu", text[:third] + text[fourth:])

@@ -52,7 +52,6 @@ class Padded:
         return found
 
     def heads(self, at=-1, fill=-1):
-        """A tree of each sentence as heads (B, N)."""
         heads = torch.full((len(WORDS), 5), fill)
         for b, n in enumerate(WORDS):
             heads[b, 1 : n + 1] = torch.from_numpy(self.oracles[b].trees[at])
@@ -61,23 +60,19 @@ class Padded:
 
 @pytest.fixture(params=[trees.name for trees in SPACES])
 def trees(request):
-    """Each tree space."""
     return SPACES.get(request.param)
 
 
 @pytest.fixture(params=("flat", "peaked", "holes"))
 def padded(request, trees, graphs):
-    """Batches of each kind over each space's trees."""
     return Padded(graphs, request.param, trees)
 
 
 @pytest.fixture
 def flat(trees, graphs):
-    """A batch of scores without forbidden arcs."""
     return Padded(graphs, "flat", trees)
 
 
 @pytest.fixture
 def holes(trees, graphs):
-    """A batch in which about every second arc is forbidden."""
     return Padded(graphs, "holes", trees)

@@ -20,13 +20,11 @@ from deptree_cli.torch.ops import heads_to_arcs
 
 
 def gradient(function: Any, scores: Any) -> Any:
-    """Of the sum of what a function returns, at a copy of the scores."""
     leaf = scores.detach().clone().requires_grad_()
     return torch.autograd.grad(function(leaf).sum(), leaf)[0]
 
 
 def test_sums(padded):
-    """log Z, marginals and entropy are those of the enumerated trees; padding has a marginal of 0."""
     d = padded.distribution()
     expected = np.zeros(padded.log_scores.shape)
     for b, oracle in enumerate(padded.oracles):
@@ -94,7 +92,6 @@ def test_given_heads(flat):
 
 
 def test_divergences(padded):
-    """Against enumeration, in both directions of a pair with the same trees."""
     d, other = padded.distribution(), padded.distribution(padded.log_scores * 0.5 + 0.1)
     for b, (sentence, oracle) in enumerate(zip(padded.sentences, padded.oracles, strict=True)):
         probs = np.exp(oracle.log_probs)
@@ -223,7 +220,6 @@ def test_offsets_cost_no_digits(of_root, graphs):
 
 @pytest.mark.parametrize("mask", [-1e15, -1e32])
 def test_masks_forbid_as_infinity_does(holes, mask):
-    """Values and gradients are the same to the last bit."""
     both = holes.log_scores, torch.where(holes.log_scores == -torch.inf, mask, holes.log_scores)
     heads, other = holes.distribution().sample((5,)), holes.distribution(holes.log_scores * 0.5)
     every = holes.distribution()[0].enumerate_support()
@@ -463,7 +459,6 @@ def test_what_is_no_number_of_trees_is_refused(ask, k):
 
 @pytest.mark.parametrize("k", [10**9, 10**30])
 def test_no_more_rows_than_trees(k):
-    """9 trees of three words, 2 of two."""
     best, draws = BATCH.top_k(k), BATCH.sample_without_replacement(k)
     for found in (best, draws):
         assert found.trees.shape == (9, 2, 4)

@@ -49,7 +49,6 @@ def of_sentences(batch, function, *args, scores=None, reduction="none", **how):
 
 
 def test_values(padded):
-    """Each by its definition, over every tree."""
     given = arguments(padded)
     assert given.keys() == FUNCTIONS.keys()
     found = {name: of_sentences(padded, FUNCTIONS[name], *args) for name, args in given.items()}
@@ -117,7 +116,6 @@ def test_partial_annotation_between_its_extremes(flat):
 
 
 def test_expectations_over_a_corpus(flat):
-    """Pooled, features of all sentences are summed before they are compared with the targets."""
     features, targets = arguments(flat)["generalised_expectation_loss"]
     means = [float(of_sentences(flat, losses.expected_cost, features[:, r]).sum()) for r in range(2)]
     expected = 0.5 * sum((mean - float(target)) ** 2 for mean, target in zip(means, targets, strict=True))
@@ -177,7 +175,6 @@ NO_TREE = "the gold heads are not a tree of this space, or have an arc that the 
     ],
 )
 def test_known_heads_are_refused(name, heads, message):
-    """The sentence and what is wrong: unknown, no tree, two roots, an arc that is forbidden, no such head."""
     scores = torch.zeros(2, 4, 4)
     scores[1, 3, 1] = -torch.inf
     with pytest.raises(DeptreeError) as error:
@@ -264,7 +261,6 @@ def test_chances_of_large_and_improbable_sets():
 
 
 def exact(d: Any, trees: Any, reward: Any, scores: Any) -> tuple[float, Any]:
-    """Minus the expected reward, and its gradient, over all trees."""
     loss = -(d.log_prob(trees).exp() * reward(trees)).sum()
     return loss.item(), torch.autograd.grad(loss, scores)[0]
 
@@ -372,7 +368,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def shares(text: str) -> dict[str, list[float]]:
-    """Each way of training, and the shares of right heads before and after."""
     rows = re.findall(r"^([a-z ,]+): (\d\.\d+(?: -> \d\.\d+)+)$", text, re.MULTILINE)
     return {name: [float(number) for number in numbers.split(" -> ")] for name, numbers in rows}
 

@@ -177,7 +177,6 @@ def test_gradients_as_functions_and_forward(function):
 
 
 def gradient(scores: Any) -> Any:
-    """That of log Z as a function, to be differentiated again."""
     return torch.func.grad(SUMS["log Z"])(scores)
 
 
@@ -224,7 +223,6 @@ MANY: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("function", MANY.values(), ids=MANY)
 def test_many_batches_at_once(function):
-    """`torch.func.vmap` gives what a loop does."""
     several = torch.stack([SCORES, SCORES * 2.0, SCORES.mT])
     expected = torch.stack([function(scores) for scores in several])
     torch.testing.assert_close(torch.func.vmap(function)(several), expected, rtol=1e-12, atol=1e-14)
@@ -248,7 +246,6 @@ DRAWN: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("function", DRAWN.values(), ids=DRAWN)
 @pytest.mark.filterwarnings("ignore")  # PyTorch's own, about its caches
 def test_compiled_steps_that_draw(function):
-    """The graph is broken there, and the numbers are the same."""
     torch.manual_seed(3)
     expected = function(SCORES)
     torch.manual_seed(3)
