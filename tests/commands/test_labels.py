@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -186,20 +187,15 @@ def test_the_best_tree_is_that_of_arcs_with_labels(done, put, method):
 def _best_labelled(scores, names, method):
     """The most probable labelled tree, or that with the most expected arcs; `root` on arcs from ROOT only."""
     trees = [
-        tuple(zip(heads, labels, strict=True))
+        tuple(zip(heads, (1, 2, 3), labels, strict=True))
         for heads in all_trees(3, SINGLE_ROOT).tolist()
         for labels in itertools.product(*((2,) if head == 0 else (0, 1) for head in heads))
     ]
-    words = range(1, 4)
-    sums = np.array(
-        [sum(scores[head, word, label] for word, (head, label) in zip(words, tree, strict=True)) for tree in trees]
-    )
+    sums = np.array([sum(scores[arc] for arc in tree) for tree in trees])
     if method == "mbr":
-        probs = np.exp(sums - sums.max()) / np.exp(sums - sums.max()).sum()
-        shares = [{} for _ in words]
-        for tree, prob in zip(trees, probs, strict=True):
-            for arc, counts in zip(tree, shares, strict=True):
-                counts[arc] = counts.get(arc, 0.0) + prob
-        sums = np.array([sum(counts[arc] for arc, counts in zip(tree, shares, strict=True)) for tree in trees])
+        probs, shares = np.exp(sums - np.logaddexp.reduce(sums)), Counter()
+        for tree, prob in zip(trees, probs.tolist(), strict=True):
+            shares.update(dict.fromkeys(tree, prob))
+        sums = np.array([sum(shares[arc] for arc in tree) for tree in trees])
     best = trees[sums.argmax()]
-    return [head for head, _ in best], [names[label] for _, label in best]
+    return [head for head, _, _ in best], [names[label] for _, _, label in best]

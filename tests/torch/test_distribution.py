@@ -231,27 +231,6 @@ def test_masks_forbid_as_infinity_does(holes, mask):
         assert torch.equal(*(gradient(lambda x, ask=ask: ask(holes.distribution(x)), scores) for scores in both))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("mask", [-1e4, -1e6, -1e9, -9e14])
-def test_masks_that_no_tree_needs_cost_no_digits(trees, mask, dtype, graphs):
-    """log Z, and its gradient: of a padded batch in which word 2 can only hang on ROOT."""
-    masked, lengths = torch.from_numpy(np.stack([graphs.gaussian(6, 3, seed) for seed in (1, 2)])).to(dtype), [6, 4]
-    masked[:, 1:, 2] = mask
-    plain, log_z, marginals = masked.double().numpy().copy(), [], np.zeros((2, 7, 7))
-    plain[plain == np.float64(masked[0, 1, 2])] = -np.inf
-    for own, n, out in zip(plain, lengths, marginals, strict=True):
-        sentence = Sentence(own[: n + 1, : n + 1], space=trees)
-        log_z.append(sentence.log_partition)
-        out[: n + 1, : n + 1] = sentence.marginals()
-
-    def asked(scores):
-        return TreeDistribution(scores, torch.tensor(lengths), trees).log_partition
-
-    digits = 8 * torch.finfo(dtype).eps
-    np.testing.assert_allclose(asked(masked), log_z, rtol=digits, atol=digits)
-    np.testing.assert_allclose(gradient(asked, masked), marginals, rtol=0, atol=digits)
-
-
 def test_best_trees(padded):
     """The most probable, all of them in order, and the one with the highest sum of marginals."""
     d = padded.distribution()

@@ -133,25 +133,19 @@ def test_gradients_of_costs_are_marginals(flat):
     np.testing.assert_allclose(grad, flat.distribution().marginals.sum(0), atol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["negative_log_likelihood", "partial_annotation_loss"])
-def test_no_loss_is_negative(name):
-    """Of 200 near-certain trees in float64, several would be, by rounding."""
-    scores = torch.from_numpy(np.random.default_rng(1).normal(size=(200, 6, 6)) * 200)
-    assert (FUNCTIONS[name](scores, TreeDistribution(scores).argmax, reduction="none") >= 0).all()
-
-
-def test_large_scales_in_float32(graphs):
-    """Losses are finite, not negative, and pull where they should: towards a gold tree with almost no probability."""
-    scores = torch.tensor(np.array([graphs.gaussian(8, scale) for scale in (1, 20, 100, 200)])).float().requires_grad_()
-    worst = TreeDistribution(-scores.detach()).argmax
-    for name in ("negative_log_likelihood", "partial_annotation_loss", "minimum_risk_loss", "entropy_regularisation"):
-        found = FUNCTIONS[name](scores, *([] if "entropy" in name else [worst]), reduction="none")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if "expect" not in name])
+def test_large_scales(name, dtype):
+    """Of 200 near-certain trees several losses would be negative, by rounding; gold trees that are improbable pull."""
+    scores = torch.from_numpy(np.random.default_rng(1).normal(size=(200, 6, 6)) * 200).to(dtype).requires_grad_()
+    for heads in (TreeDistribution(scores.detach()).argmax, TreeDistribution(-scores.detach()).argmax):
+        found = FUNCTIONS[name](scores, *([] if "entropy" in name else [heads]), reduction="none")
         (grad,) = torch.autograd.grad(found.sum(), scores)
-        assert found.isfinite().all(), name
-        assert (found >= 0).all(), name
-        assert grad.isfinite().all(), name
-    (grad,) = torch.autograd.grad(losses.negative_log_likelihood(scores, worst, reduction="sum"), scores)
-    assert (grad.gather(1, worst[:, None].clamp(min=0))[:, 0, 1:] < 0.01).all()
+        assert found.isfinite().all()
+        assert (found >= 0).all()
+        assert grad.isfinite().all()
+    if name == "negative_log_likelihood":
+        assert (grad.gather(1, heads[:, None].clamp(min=0))[:, 0, 1:] < 0.01).all()
 
 
 NO_TREE = "the gold heads are not a tree of this space, or have an arc that the scores forbid. "
