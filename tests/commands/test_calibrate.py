@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.lines import table
 from tests.sample import DATA
 
 SCORES, GOLD = str(DATA / "scores.npz"), DATA / "gold.conllu"
@@ -134,23 +133,3 @@ def test_head_sets(done, put):
 def test_what_is_no_calibration(refused, put, content):
     put("c.json", content)
     refused("decode $SCORES --temperature c.json", "c.json")
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        decode $SCORES --temperature 0                     | --temperature': 0 is not a positive number
-        decode $SCORES --temperature d.json                | d.json
-        marginals $SCORES --head-sets                      | --temperature FILE
-        marginals $SCORES --coverage 0.9                   | --coverage needs --head-sets
-        marginals $SCORES --temperature c.json --head-sets --coverage 0.7 | Choose from 0.9, 0.5
-        marginals $SCORES --temperature c.json --head-sets -o m.npz       | not to arrays
-        calibrate $SCORES                                  | --gold FILE
-        calibrate $SCORES --gold $GOLD --coverage 1        | --coverage
-        calibrate $SCORES $SENTENCES                       | no word of --gold
-        calibrate $DATA/one.npy --from treesample --gold $GOLD -q | gold.conllu
-    """),
-)
-def test_what_is_refused(refused, put, line, says):
-    put("c.json", HALF)
-    refused(line, *says)

@@ -19,7 +19,6 @@ from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores.layout import PRESETS
 from tests.bounded import bounded
-from tests.lines import table
 from tests.sample import DATA
 
 UNLABELLED = sorted(layout.name for layout in PRESETS if layout.labels is None)
@@ -73,21 +72,6 @@ def test_weights_that_no_float_holds(done, put):
 def test_a_layout_of_a_later_version_is_an_error(refused):
     lines = b'{"signature":"deptree|dump|from:parser3000|v:9"}\n{"scores":[[1,1],[1,1]]}\n'
     refused("partition -", "standard input: there is no layout 'parser3000'", stdin=lines)
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        --to stanz            | Did you mean stanza?
-        --to allennlp         | whose names need a file. Add --to-labels
-        --to-labels l.json    | --to-labels needs --labels FILE
-        -o scores.conllu      | this command does not write .conllu
-        -o missing/scores.npz | its folder does not exist
-    """),
-)
-def test_what_convert_refuses(refused, tmp_path, line, says):
-    refused(f"convert $SCORES {line}", *says)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_forms_stay_and_make_conllu(done):

@@ -10,7 +10,6 @@ import pytest
 
 from deptree_cli import read
 from deptree_cli.core.spaces import PROJECTIVE
-from tests.lines import table
 from tests.sample import DATA
 
 
@@ -60,33 +59,15 @@ def test_mass_with_labels_is_of_trees(done):
     assert all(len(row["deprels"]) == len(row["heads"]) for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        --method mbr -k 2            | needs --method mst
-        --mass 0.5 --within 1        | --mass cannot be combined with --within
-        --mass 0.5 --method mbr      | needs --method mst
-        --within 1 --rules ud $LABELS | cannot be combined with rules
-        --mass 1.5                   | at most 1
-    """),
-)
-def test_what_does_not_go_together(refused, line, says):
-    refused(f"decode $SCORES {line}", *says)
-
-
 FIXED = "scores.npy --from head-dep --conllu fixed.conllu --fix-heads"
-
-
-def put_fixed(put, heads, scores):
-    rows = [f"{word}\tf\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)]
-    put("fixed.conllu", "# sent_id = 1\n" + "".join(rows) + "\n")
-    put("scores.npy", scores)
 
 
 def test_fixed_heads_condition_the_distribution(done, put):
     """log Z given the heads, marginals and what is drawn: against the trees that have them."""
     scores = np.random.default_rng(1).random((4, 4))
-    put_fixed(put, "2__", scores)
+    put("scores.npy", scores)
+    words = "".join(f"{word}\tf\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate("2__", 1))
+    put("fixed.conllu", f"# sent_id = 1\n{words}\n")
     trees = [[2, 0, 1], [2, 0, 2], [2, 3, 0]]
     weights = np.array([np.prod([scores[h, d] for d, h in enumerate(tree, 1)]) for tree in trees])
     probs = weights / weights.sum()
@@ -101,22 +82,6 @@ def test_fixed_heads_condition_the_distribution(done, put):
             assert exp(row["log_prob"]) == pytest.approx(probs[trees.index(row["heads"])])
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("heads", "forbidden", "says"),
-    [
-        ("3_1", (), "no single-root tree is possible: words 1 and 3 cannot be reached from"),
-        ("00_", (), "words 1 and 2 can attach to ROOT only"),
-        ("3__", (3, 1), "the head of word 1 is fixed to 3, an arc that the scores forbid"),
-    ],
-)
-def test_fixed_heads_that_no_tree_has(refused, put, heads, forbidden, says):
-    scores = np.ones((4, 4))
-    scores[forbidden] = 0 if forbidden else 1
-    put_fixed(put, heads, scores)
-    refused(f"sample {FIXED}", says)
-
-
 # Word 2 under word 4, which crosses 0 -> 3 and 3 -> 1.
 CROSSED = {"sent_id": "x", "scores": [[0, 0, 0, 1, 0], [0] * 5, [0] * 5, [0, 1, 0, 0, 1], [0, 0, 1, 0, 0]]}
 
@@ -125,24 +90,6 @@ CROSSED = {"sent_id": "x", "scores": [[0, 0, 0, 1, 0], [0] * 5, [0] * 5, [0, 1, 
 def test_no_arcs_cross_in_what_is_written(done, line):
     rows = done(f"{line} $SCORES --projective").rows
     assert PROJECTIVE.contains(np.array([row["heads"] for row in rows if row["sent_id"] == "cs-1"])).all()
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("heads", "says"),
-    [
-        ("34__", "the arcs 3 -> 1 and 4 -> 2 cross, and words 1 and 2 have no other head"),
-        ("_01_", "the arcs 0 -> 2 and 1 -> 3 cross, and words 2 and 3 have no other head"),
-        ("__43", "no single-root tree is possible"),
-    ],
-)
-@pytest.mark.parametrize("command", ["sample --seed 7", "decode", "marginals", "partition"])
-def test_fixed_heads_that_no_projective_tree_has(deptree, refused, put, heads, says, command):
-    put_fixed(put, heads, np.ones((5, 5)))
-    crossed = "cross" in says
-    advice = "Put _ for some of the fixed HEADs" + ", or leave out --projective" * crossed
-    refused(f"{command} {FIXED} --projective -q", "deptree: scores.npy, matrix 1 (1): ", says, f". {advice}.\n")
-    assert deptree(f"{command} {FIXED} -q").code == (0 if crossed else 2)
 
 
 def test_sentences_without_a_projective_tree_are_skipped_by_name(deptree, done, put):

@@ -195,28 +195,3 @@ def test_rows_of_several_files_have_file_and_line(done, put):
 
 
 NO_HEADS = "none.conllu:  | no word has a HEAD | --conllu FILE | --rank entropy"
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table(f"""
-        -q                                      | There are no annotated heads. Give annotated trees with --conllu FILE
-        --per word --rank entropy --conllu $GOLD | --rank, --words and CoNLL-U output need --per sentence
-        --rank entrpy --conllu $GOLD            | entropy
-        --tsv --format conllu --conllu $GOLD    | tsv and conllu are two formats
-        --above 0.5 --conllu $GOLD              | There is no --above now: rows have prob, and sentences what they
-        --conllu $DATA/no.conllu                | no.conllu
-        --format conllu --rank entropy          | there are no sentences to write as CoNLL-U
-        --conllu none.conllu -q                    | {NO_HEADS}
-        --conllu none.conllu -q --rank tree-prob   | {NO_HEADS}
-        --conllu none.conllu -q --format conllu    | {NO_HEADS}
-        --conllu other.conllu -q                | other.conllu | ru-9 | with this id
-        --conllu shorter.conllu -q              | shorter.conllu | (en-1) | 8 words
-    """),
-)
-def test_what_is_refused(refused, put, line, says):
-    """Without heads, with options that do not go together, and with sentences that are not those of the scores."""
-    put("none.conllu", WITHOUT_HEADS)
-    put("other.conllu", TEXT.replace("sent_id = ru-2", "sent_id = ru-9"))
-    put("shorter.conllu", TEXT.replace("8\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n", "", 1))
-    refused(f"doubt $SCORES {line}", *says)

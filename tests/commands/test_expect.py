@@ -10,7 +10,6 @@ import pytest
 
 from deptree_cli import read
 from deptree_cli.core.quantities import EXPECTED
-from tests.lines import table
 from tests.oracle import Oracle
 from tests.sample import DATA
 
@@ -112,39 +111,6 @@ def test_features_of_another_folder(done, tmp_path, monkeypatch):
     np.savez("features.npz", **doubled)
     for one, other in zip(before, done("expect features $SCORES --features features.npz").rows, strict=True):
         np.testing.assert_allclose(other["features"], 2 * np.array(one["features"]))
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        kl                                | kl needs --other FILE
-        renyi                             | renyi needs --order NUMBER
-        risk                              | risk needs --gold FILE
-        entropy --order 2                 | entropy does not use --order
-        risk --gold $GOLD --other x       | risk does not use --other
-        entropi                           | there is no quantity 'entropi'
-        kl --other $DATA/one.npy          | the scores have shape (9, 9), those at
-        kl --other nowhere.npz            | nowhere.npz
-        renyi --order 0                   | --order
-        features --features nowhere.npz   | nowhere.npz
-        features --features one.npy       | is a single array
-        features --features small.npz     | the features have shape (2, 3, 1), the scores of arcs (8, 9)
-        features --features nan.npz       | not a finite number
-        covariance --features features.npz --grad          | covariance has no --grad
-        ge --features features.npz                         | ge needs --target
-        ge --features features.npz --target words.txt      | is not a number
-        ge --features features.npz --target blank.txt      | blank.txt:2: '' is not a number
-        ge --features features.npz --target three.txt      | the numbers differ: 2 features, 3 targets
-    """),
-)
-@pytest.mark.usefixtures("features")
-def test_what_is_missing_too_much_or_does_not_fit(refused, put, line, says):
-    put("small.npz", {"en-1": np.ones((2, 3, 1))})
-    put("nan.npz", {"en-1": np.full((8, 9, 1), np.nan)})
-    put("one.npy", np.ones(3))
-    for name, text in {"words": "a\n", "three": "1\n2\n3\n", "blank": "1\n\n2\n"}.items():
-        put(f"{name}.txt", text)
-    refused(f"expect {line} $SCORES", *says)
 
 
 @pytest.mark.parametrize("fmt", ["conllu", "jsonl"])

@@ -12,7 +12,6 @@ import pytest
 from deptree_cli import read
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SINGLE_ROOT
-from tests.lines import table
 from tests.sample import DATA
 
 NAMES = json.loads((DATA / "labels.json").read_text(encoding="utf-8"))
@@ -139,35 +138,6 @@ def test_a_padded_batch_of_joint_scores(done, put):
     got = done(f"decode batch.npy {labels} --lengths $DATA/lengths.txt --from dep-head,log").rows
     expected = done(f"decode one.npz --from log {labels}").rows
     assert [row["deprels"] for row in got] == [row["deprels"] for row in expected]
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        $SCORES --label-scores $DATA/label_scores.npz | --label-scores needs | --labels FILE
-        $SCORES --labels $DATA/labels.json            | shape (8, 9): no axis of labels | --label-scores FILE
-        $DATA/label_scores.npz --from natasha         | shape (8, 9, 15) | --labels FILE
-        $DATA/scores.npz --from allennlp              | --from allennlp has an axis of labels | --labels FILE
-        $SCORES --labels $DATA/lengths.txt            | '8' is listed twice
-        $SCORES --labels $DATA/one.npy                | cannot read names of labels
-        $SCORES --labels words.json                   | 'a' has 'x' and no number
-        $SCORES --labels number.json                  | (5 is not a name)
-        $SCORES --labels separator.json               | ('b\\u2028c' holds a character
-        $SCORES --labels separator.txt                | ('b\\u2028c' holds a character
-        $SCORES --labels blank.txt                    | blank.txt:2: a blank line | Remove it
-        $SCORES --labels $DATA/label.json             | no such file | labels.json
-        $SCORES --labels $DATA/labels.json --label-scores $DATA/scores.npz | shape (8, 9): no axis of labels
-        $SCORES --labels few.txt --label-scores $DATA/label_scores.npz | (en-1) | scores of 15 labels, but 2 names
-    """),
-)
-def test_what_is_said_of_mistakes(refused, put, line, says):
-    put("words.json", '{"a":"x"}')
-    put("number.json", '["a", 5]')
-    put("separator.json", '["a", "b\\u2028c"]')
-    put("separator.txt", "a\nb\u2028c\n")
-    put("blank.txt", b"a\r\n\r\nb\r\n")
-    put("few.txt", "a\nroot\n")
-    refused(f"decode {line}", *says)
 
 
 @pytest.mark.parametrize("method", ["mst", "mbr"])

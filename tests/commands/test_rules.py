@@ -12,7 +12,6 @@ import pytest
 
 from deptree_cli import read
 from deptree_cli.io.rules.reading import read_rules
-from tests.lines import table
 from tests.sample import DATA
 
 LABELLED = "decode $SCORES $LABELS --format jsonl"
@@ -169,26 +168,6 @@ def test_our_rules_are_shown_as_a_file(done, put, shell):
     assert read_rules("shown.toml").rules == read_rules("ud").rules
     cut = shell("set -o pipefail; deptree decode --rules show | head -2")
     assert (cut.out.count(b"\n"), cut.err) == (2, "")
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        $LABELS --rules misc      | --rules misc needs --conllu FILE.
-        $LABELS --rules ud        | 7 of 39 rules of ud-2026-11 ask for UPOS. Add the sentences: --conllu FILE.
-        $SENTENCES --rules ud -q  | 39 of 39 rules of ud-2026-11 ask for labels. | Add --labels FILE, and --label-scores
-        --rules tree --budget 0   | Invalid value for '--budget'
-        --rules far.tsv           | far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it.
-        $LABELS --rules label.tsv | label.tsv:1 (en-1): DeprelIn of word 1 is 'nsubjj', which is not a label of
-    """),
-)
-def test_what_is_refused(refused, put, line, says):
-    put("far.tsv", "en-1\t1\tHeadIn\t99\n")
-    put("layout.tsv", "1\t3\tHeadIn\t99\n")
-    put("label.tsv", "en-1\t1\tDeprelIn\tnsubjj\n")
-    refused(f"decode $SCORES {line} --format jsonl", *says)
-    ran = refused("decode $DATA/one.npy --rules layout.tsv")  # nor is this blamed on the layout
-    assert ran.said == ["deptree: layout.tsv:1 (1): HeadIn of word 3 is '99', not 0 to 8. Correct it."]
 
 
 def test_missing_tags_are_told(done, put):

@@ -13,7 +13,6 @@ import pytest
 
 from deptree_cli import read
 from deptree_cli.core.errors import DeptreeError
-from tests.lines import table
 from tests.sample import DATA
 
 OWN = "$SCORES $LABELS --temperature 2 --rules own.toml"  # hot, so that many trees break rules
@@ -27,7 +26,6 @@ def rules(put):
     put("mask.toml", 'mask = [{ label = "nsubj", direction = "right" }]\n')
     put("spans.tsv", "en-1\t5\t7\nen-2\t2\t4\n")
     put("spans.conllu", TEXT.replace("Also=head=4", "Span=3-7", 1))
-    put("heads.conllu", TEXT.replace("Also=head=4", "HeadIn=4", 1))
 
 
 def obeys(row):
@@ -146,7 +144,9 @@ def test_marginals_as_conllu(done):
     assert "# tree_logprob" not in text  # which would be of trees that break rules too
 
 
-def test_what_arcs_decide_reaches_other_commands_by_their_scores(done):
+def test_what_arcs_decide_reaches_other_commands_by_their_scores(done, put):
+    put("heads.conllu", TEXT.replace("Also=head=4", "HeadIn=4", 1))
+    done("convert $SCORES $LABELS -o out.npz --rules misc --conllu heads.conllu")
     given = "$SCORES $LABELS --rules mask.toml"
     done(f"convert {given} --to-labels labels.json -o masked.npz")
     direct = done(f"marginals {given}").rows
@@ -157,19 +157,6 @@ def test_what_arcs_decide_reaches_other_commands_by_their_scores(done):
     for row in done("swor masked.npz --labels labels.json -k 5 --seed 7").rows:
         arcs = enumerate(zip(row["heads"], row["deprels"], strict=True), 1)
         assert not any(label == "nsubj" and head < word for word, (head, label) in arcs)
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    table("""
-        own.toml --rules mask.toml   | Only whole trees decide 2 of 3 rules of own.toml,mask.toml | of single arcs
-        spans.tsv                    | Only whole trees decide spans
-        misc --conllu spans.conllu   | (en-1): only whole trees decide a span
-    """),
-)
-def test_scores_cannot_say_what_only_trees_decide(done, refused, line, says):
-    refused(f"convert $SCORES $LABELS -o out.npz -q --rules {line}", *says)
-    done("convert $SCORES $LABELS -o out.npz -q --rules misc --conllu heads.conllu")
 
 
 # s0 obeys; of s1 word 1 must and must not be below word 2; of s2 words 1 and 3 must be subjects of word 2, which only a
