@@ -67,16 +67,6 @@ def test_all_formats_hold_the_same_trees(done):
             assert heads[name].tolist() == [row["heads"] for row in rows if row["sent_id"] == name]
 
 
-def test_python_draws_the_same_trees(done):
-    rows = done("sample $SCORES $LABELS --rules own.toml -k 20 --seed 7").rows
-    options = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}
-    for sentence in read(str(DATA / "scores.npz"), preset="natasha", rules="own.toml", **options):
-        found = sentence.constrained.sample(20, seed=7)
-        assert found.heads.tolist() == [row["heads"] for row in rows if row["sent_id"] == sentence.id]
-        names = [[sentence.distribution.labels.names[label] for label in tree] for tree in found.labels]
-        assert names == [row["deprels"] for row in rows if row["sent_id"] == sentence.id]
-
-
 def test_spans_need_no_labels_and_concern_their_sentences_only(done):
     found = done("sample $SCORES --temperature 4 --rules spans.tsv -k 50 --seed 7").rows
     assert "deprels" not in found[0]

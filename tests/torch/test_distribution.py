@@ -72,8 +72,6 @@ def test_log_prob_of_what_is_no_tree(flat):
         checked.log_prob(circle)
     with pytest.raises(ValueError, match="must match event_shape"):
         checked.log_prob(circle[:, :4])
-    with pytest.raises(DeptreeError, match=r"heads are of type torch.float32. Give integers"):
-        flat.distribution().log_prob(circle.float())
     np.testing.assert_array_equal(flat.distribution().log_prob(good.to(torch.int8)), d.log_prob(good))
 
 
@@ -142,14 +140,10 @@ def test_divergences_between_spaces(ours, theirs, graphs):
     assert float(d.kl(other)) == pytest.approx(expected)
 
 
-def test_divergences_are_between_the_same_sentences():
+def test_divergences_of_a_batch_and_one_sentence():
     scores = torch.zeros(2, 3, 4, 4)
     d = TreeDistribution(scores)
     assert d.kl(TreeDistribution(scores[0, 1])).shape == TreeDistribution(scores[0, 1]).kl(d).shape == (2, 3)
-    with pytest.raises(DeptreeError, match=r"\(2, 3, 4, 4\) on cpu are compared with those of shape \(2, 3, 5, 5\)"):
-        d.kl(TreeDistribution(torch.zeros(2, 3, 5, 5)))
-    with pytest.raises(DeptreeError, match="of differing lengths are compared"):
-        d.cross_entropy(TreeDistribution(scores, torch.full((2, 3), 2)))
 
 
 def test_derivatives(holes):
@@ -386,32 +380,7 @@ def test_means_and_precision():
     assert d.mean.dtype == d.log_prob(d.sample()).dtype == torch.float32
     assert d.sample().dtype == torch.bfloat16
     assert gradient(lambda x: TreeDistribution(x).entropy(), scores).dtype == torch.bfloat16
-    with pytest.raises(DeptreeError, match="the heads of words are names, which have no mean"):
-        _ = TreeDistribution(scores).mean
     assert repr(d) == "TreeDistribution(log_scores: torch.Size([2, 4, 4]), lengths: torch.Size([2]))"
-
-
-def test_requests_that_are_refused():
-    no_tree, nan = torch.zeros(3, 4, 4), torch.zeros(2, 4, 4)
-    no_tree[1, :, 2] = -torch.inf
-    nan[1, 0, 2] = torch.nan
-    for scores, message in ((no_tree, "no single-root tree is possible"), (nan, r".* is NaN.*= -np\.inf\.")):
-        for ask in (lambda d: d.argmax, lambda d: d.sample(), lambda d: d.log_partition):
-            with pytest.raises(DeptreeError, match=f"sentence 1 of the batch: {message}"):
-                ask(TreeDistribution(scores))
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'multiroot'.*single_root=False"):
-        TreeDistribution(no_tree, multiroot=True)
-    with pytest.raises(DeptreeError, match=r"unknown event 'head'. Choose one of heads, arcs"):
-        TreeDistribution(no_tree, event="head")
-    with pytest.raises(DeptreeError, match="6 words have too many trees to enumerate"):
-        TreeDistribution(torch.zeros(7, 7)).enumerate_support()
-    with pytest.raises(DeptreeError, match="sentences of differing lengths have differing trees"):
-        BATCH.enumerate_support()
-    with pytest.raises(DeptreeError, match=r"^there is not enough memory for 1,000,000,000,000 trees\. Ask for fewer"):
-        BATCH.sample((10**6, 10**6))
-    for shape in (3, 1.5, None):
-        with pytest.raises(DeptreeError, match=rf"^the shape of samples is {shape}\. Give a tuple, \(5,\) for 5 trees"):
-            BATCH.sample(shape)
 
 
 BATCH = TreeDistribution(torch.zeros(2, 4, 4), lengths=torch.tensor([3, 2]))

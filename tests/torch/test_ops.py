@@ -304,24 +304,6 @@ def test_arcs_are_trees_only_if_one_hot():
 # What is given in another shape or type than was asked for: refused in one line, never broadcast in silence.
 
 
-@pytest.mark.parametrize(
-    ("shape", "lengths", "message"),
-    [
-        ((3,), None, "log_scores are torch.float32 of shape (3,), not floats of (..., N, N)."),
-        ((2, 3, 4), None, "log_scores are torch.float32 of shape (2, 3, 4), not floats of (..., N, N)."),
-        ((2, 4, 4), [1, 2, 3], "lengths are torch.int64 of shape (3,), not integers of (2,)."),
-        ((2, 4, 4), [2.0, 3.0], "lengths are torch.float32 of shape (2,), not integers of (2,)."),
-        ((2, 4, 4), [3, 4], "sentence 1 of the batch: the length is 4, not 1 to 3."),
-        ((2, 4, 4), [0, 3], "sentence 0 of the batch: the length is 0, not 1 to 3."),
-        ((1, 2, 4, 4), [[1, -2]], "sentence 1 of the batch: the length is -2, not 1 to 3."),
-    ],
-)
-def test_lengths_are_refused(shape, lengths, message):
-    with pytest.raises(DeptreeError) as error:
-        ops.checked_lengths(torch.zeros(shape), None if lengths is None else torch.tensor(lengths))
-    assert str(error.value).startswith(message)
-
-
 def likelihood(scores=ZEROS, heads=HEADS):
     return losses.negative_log_likelihood(scores, heads)
 
@@ -334,53 +316,114 @@ def reinforced(scores=ZEROS, reward=lambda heads: heads.sum(-1), k=2):
     return losses.reinforce_loss(scores, reward, k)
 
 
-FOUR = torch.tensor([4.0])
+def checked(shape, lengths=None):
+    return ops.checked_lengths(torch.zeros(shape), None if lengths is None else torch.tensor(lengths))
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda: log_partition(ZEROS.long()), "log_scores are torch.int64"),
-        (lambda: log_partition(ZEROS.numpy()), "log_scores are of type ndarray"),
-        (lambda: likelihood(ZEROS.numpy()), "log_scores are of type ndarray"),
-        (lambda: reinforced(ZEROS.numpy()), "log_scores are of type ndarray"),
-        (lambda: log_partition(ZEROS, [4, 4]), "lengths are of type list"),
-        (lambda: log_partition(ZEROS, torch.tensor([True, True])), "lengths are torch.bool"),
-        (lambda: log_partition(ZEROS, torch.ones(2, dtype=torch.complex64)), "torch.complex64"),
-        (lambda: likelihood(heads=HEADS.tolist()), "heads are of type list"),
-        (lambda: likelihood(heads=HEADS > 0), "heads are torch.bool"),
-        (
-            lambda: losses.minimum_risk_loss(ZEROS, HEADS[:, :3]),
-            r"heads are torch.int64 of shape \(2, 3\), not integers of \(2, 5\)",
-        ),
-        (lambda: losses.entropy_regularisation(ZEROS[0]), r"log_scores have shape \(5, 5\), not \(B, N, N\)"),
-        (lambda: reinforced(ZEROS[0]), r"log_scores have shape \(5, 5\), not \(B, N, N\)"),
-        (lambda: reinforced(k=1), "k is 1, and the reward of a tree is compared"),
-        (
-            lambda: reinforced(reward=lambda heads: heads.sum((0, 2))),
-            r"rewards have shape \(2,\), where heads have \(2, 2, 5\)",
-        ),
-        (lambda: NESTED.given(torch.full((3, 2, 5), -1)), r"of shape \(3, 2, 5\)"),
-        (lambda: NESTED.given(torch.full((6, 5), -1)), r"of shape \(6, 5\)"),
-        (lambda: NESTED.given(torch.full((2, 3, 4), -1)), r"of shape \(2, 3, 4\)"),
-        (lambda: expectation(torch.tensor([4.0, 9.0])), r"targets have shape \(2,\).* \(1,\) or \(2, 1\)\."),
-        (
-            lambda: expectation(torch.tensor([[4.0], [9.0]]), pooled=True),
-            r"targets have shape \(2, 1\).* \(1,\)\.",
-        ),
-        (lambda: expectation(torch.tensor(4.0)), r"targets have shape \(\)"),
-        (lambda: expectation(FOUR, FEATURES[0]), r"features have shape \(5, 5\)"),
-        (lambda: expectation(FOUR, torch.ones(3, 1, 5, 5)), r"features have shape \(3, 1, 5, 5\)"),
-        (lambda: expectation(2 * FOUR, pooled=True, reduction="men"), "unknown reduction 'men'"),
-        (lambda: losses.expected_cost(ZEROS, torch.ones(3, 5, 5)), r"costs have shape \(3, 5, 5\)"),
-        (lambda: losses.expected_cost(ZEROS, torch.ones(1, 2, 5, 5)), r"costs have shape \(1, 2, 5, 5\)"),
-        (lambda: TreeDistribution(ZEROS, precision="float23"), "Did you mean float32"),
-    ],
+def gold(loss, *heads):
+    """Of a sentence behind one that is fine, in which an arc is forbidden."""
+    scores = torch.zeros(2, 4, 4)
+    scores[1, 3, 1] = -torch.inf
+    return getattr(losses, loss)(scores, torch.tensor([[0, 0, 1, 1], heads]))
+
+
+def arc(value, *at):
+    """A batch whose second sentence has this score there."""
+    scores = torch.zeros(2, 4, 4)
+    scores[1][at] = value
+    return TreeDistribution(scores)
+
+
+def uneven(*shape):
+    """Scores of five nodes, and lengths of 4 and 3."""
+    return torch.zeros(*shape, 5, 5), 4 - torch.ones(shape, dtype=torch.int64).cumsum(-1) % 2
+
+
+ASKS = [lambda d: d.argmax, lambda d: d.sample(), lambda d: d.log_partition]
+FOUR, LIKELIHOOD, PARTIAL = torch.tensor([4.0]), "negative_log_likelihood", "partial_annotation_loss"
+NO_TREE = (
+    "sentence 1 of the batch: the gold heads are not a tree of this space, or have an arc that the scores forbid. "
 )
-def test_other_shapes_and_types_are_refused(ask, message):
-    with pytest.raises(DeptreeError, match=message) as caught:
+NO_HEAD = "sentence 1 of the batch: no single-root tree is possible"
+WORD_2 = (slice(None), 2)
+
+REFUSED = [
+    (lambda: checked((3,)), "log_scores are torch.float32 of shape (3,), not floats of (..., N, N)."),
+    (lambda: checked((2, 3, 4)), "log_scores are torch.float32 of shape (2, 3, 4), not floats of (..., N, N)."),
+    (lambda: checked((2, 4, 4), [1, 2, 3]), "lengths are torch.int64 of shape (3,), not integers of (2,)."),
+    (lambda: checked((2, 4, 4), [2.0, 3.0]), "lengths are torch.float32 of shape (2,), not integers of (2,)."),
+    (lambda: checked((2, 4, 4), [3, 4]), "sentence 1 of the batch: the length is 4, not 1 to 3."),
+    (lambda: checked((2, 4, 4), [0, 3]), "sentence 0 of the batch: the length is 0, not 1 to 3."),
+    (lambda: checked((1, 2, 4, 4), [[1, -2]]), "sentence 1 of the batch: the length is -2, not 1 to 3."),
+    (lambda: log_partition(ZEROS.long()), "log_scores are torch.int64"),
+    (lambda: log_partition(ZEROS.numpy()), "log_scores are of type ndarray"),
+    (lambda: likelihood(ZEROS.numpy()), "log_scores are of type ndarray"),
+    (lambda: reinforced(ZEROS.numpy()), "log_scores are of type ndarray"),
+    (lambda: log_partition(ZEROS, [4, 4]), "lengths are of type list"),
+    (lambda: log_partition(ZEROS, torch.tensor([True, True])), "lengths are torch.bool"),
+    (lambda: log_partition(ZEROS, torch.ones(2, dtype=torch.complex64)), "torch.complex64"),
+    (lambda: likelihood(heads=HEADS.tolist()), "heads are of type list"),
+    (lambda: likelihood(heads=HEADS > 0), "heads are torch.bool"),
+    (lambda: NESTED.log_prob(HEADS.float()), "heads are of type torch.float32. Give integers"),
+    (
+        lambda: losses.minimum_risk_loss(ZEROS, HEADS[:, :3]),
+        "heads are torch.int64 of shape (2, 3), not integers of (2, 5)",
+    ),
+    (lambda: losses.entropy_regularisation(ZEROS[0]), "log_scores have shape (5, 5), not (B, N, N)"),
+    (lambda: reinforced(ZEROS[0]), "log_scores have shape (5, 5), not (B, N, N)"),
+    (lambda: reinforced(k=1), "k is 1, and the reward of a tree is compared"),
+    (lambda: reinforced(reward=lambda heads: heads.sum((0, 2))), "rewards have shape (2,), where heads have (2, 2, 5)"),
+    (lambda: NESTED.given(torch.full((3, 2, 5), -1)), "of shape (3, 2, 5)"),
+    (lambda: NESTED.given(torch.full((6, 5), -1)), "of shape (6, 5)"),
+    (lambda: NESTED.given(torch.full((2, 3, 4), -1)), "of shape (2, 3, 4)"),
+    (lambda: expectation(torch.tensor([4.0, 9.0])), " (1,) or (2, 1)."),
+    (lambda: expectation(torch.tensor([[4.0], [9.0]]), pooled=True), " (1,)."),
+    (lambda: expectation(torch.tensor(4.0)), "targets have shape ()"),
+    (lambda: expectation(FOUR, FEATURES[0]), "features have shape (5, 5)"),
+    (lambda: expectation(FOUR, torch.ones(3, 1, 5, 5)), "features have shape (3, 1, 5, 5)"),
+    (lambda: expectation(2 * FOUR, pooled=True, reduction="men"), "unknown reduction 'men'"),
+    (lambda: losses.expected_cost(ZEROS, torch.ones(3, 5, 5)), "costs have shape (3, 5, 5)"),
+    (lambda: losses.expected_cost(ZEROS, torch.ones(1, 2, 5, 5)), "costs have shape (1, 2, 5, 5)"),
+    (lambda: TreeDistribution(ZEROS, precision="float23"), "Did you mean float32"),
+    (lambda: TreeDistribution(ZEROS, event="head"), "unknown event 'head'. Choose one of heads, arcs"),
+    (lambda: TreeDistribution(ZEROS).mean, "the heads of words are names, which have no mean"),
+    (
+        lambda: NESTED.kl(TreeDistribution(torch.zeros(2, 3, 6, 6))),
+        "on cpu are compared with those of shape (2, 3, 6, 6)",
+    ),
+    (lambda: NESTED.cross_entropy(TreeDistribution(*uneven(2, 3))), "of differing lengths are compared"),
+    (lambda: TreeDistribution(torch.zeros(7, 7)).enumerate_support(), "6 words have too many trees to enumerate"),
+    (lambda: TreeDistribution(*uneven(2)).enumerate_support(), "sentences of differing lengths have differing trees"),
+    (lambda: NESTED.sample((10**6, 10**6)), "there is not enough memory for 1,000,000,000,000 trees. Ask for fewer"),
+    *(
+        (lambda k=k: NESTED.sample(k), f"the shape of samples is {k}. Give a tuple, (5,) for 5 trees")
+        for k in (3, 1.5, None)
+    ),
+    *((lambda ask=ask: ask(arc(-torch.inf, *WORD_2)), NO_HEAD) for ask in ASKS),
+    *((lambda ask=ask: ask(arc(torch.nan, 0, 2)), "= -np.inf.") for ask in ASKS),
+    (lambda: gold(LIKELIHOOD, 0, 2, 0, -1), "sentence 1 of the batch: the head of word 3 is -1, missing. For partial"),
+    (lambda: gold(LIKELIHOOD, 0, 2, 1, 0), f"{NO_TREE}Correct them, or allow their arcs, or pass single_root=False."),
+    (lambda: gold(LIKELIHOOD, 0, 0, 0, 1), NO_TREE),
+    (lambda: gold(LIKELIHOOD, 0, 3, 0, 2), NO_TREE),
+    (lambda: gold("minimum_risk_loss", 0, -1, 4, -1), "the head of word 2 is 4. Give 0 for ROOT, or another"),
+    (lambda: gold(PARTIAL, 0, -1, 2, -1), "sentence 1 of the batch: the head of word 2 is 2. Give 0 for ROOT"),
+    (lambda: gold(PARTIAL, 0, 2, 1, -1), NO_HEAD),
+    (lambda: gold(PARTIAL, 0, 3, -1, -1), "annotated heads"),
+]
+
+
+@pytest.mark.parametrize(("ask", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_what_is_refused(ask, message):
+    """In one line."""
+    with pytest.raises(DeptreeError) as caught:
         ask()
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_misspelt_argument():
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'multiroot'.*single_root=False"):
+        TreeDistribution(ZEROS, multiroot=True)
 
 
 def test_targets_and_costs_of_every_shape():
