@@ -10,6 +10,7 @@ import sys
 import threading
 import zipfile
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -123,12 +124,7 @@ def test_every_transport(done, put, transport, name, line):
         assert not feeder.is_alive()
 
 
-@pytest.fixture
-def natasha():
-    pytest.importorskip("slovnet", reason="natasha is not installed")
-
-
-needs_natasha = pytest.mark.usefixtures("natasha")
+needs_natasha = pytest.mark.skipif(find_spec("slovnet") is None, reason="natasha is not installed")
 
 
 @pytest.fixture

@@ -125,21 +125,6 @@ def test_names_of_labels_in_every_form(done, put, text):
     assert got == done("decode $SCORES $LABELS").rows
 
 
-def test_a_padded_batch_of_joint_scores(done, put):
-    with np.load(DATA / "label_scores.npz") as file:
-        tensors = [file[key] for key in file]
-    size = max(len(tensor) for tensor in tensors) + 1
-    batch = np.full((8, size, size, len(NAMES)), -np.inf)
-    for row, tensor in zip(batch, tensors, strict=True):
-        row[1 : len(tensor) + 1, : len(tensor) + 1] = tensor
-    put("batch.npy", batch)
-    put("one.npz", {f"s{i}": tensor for i, tensor in enumerate(tensors)})
-    labels = "--labels $DATA/labels.json"
-    got = done(f"decode batch.npy {labels} --lengths $DATA/lengths.txt --from dep-head,log").rows
-    expected = done(f"decode one.npz --from log {labels}").rows
-    assert [row["deprels"] for row in got] == [row["deprels"] for row in expected]
-
-
 @pytest.mark.parametrize("method", ["mst", "mbr"])
 def test_the_best_tree_is_that_of_arcs_with_labels(done, put, method):
     """By enumeration of all labelled trees of 40 graphs; in some of them labels that come after change the tree."""

@@ -1,13 +1,18 @@
-"""`deptree partition` and `deptree marginals`: sums over trees, in the keys, shapes and orientation read."""
+"""Numbers about sentences and trees: `deptree partition`, `marginals`, `expect` and `score`."""
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
+from math import exp
 
 import numpy as np
 import pytest
 
+from deptree_cli import read
+from deptree_cli.core.quantities import EXPECTED
+from tests.oracle import Oracle
 from tests.sample import DATA
 
 
@@ -124,3 +129,150 @@ def test_json_says_what_the_axes_are(done, preset, orient, root):
         assert {(row["orient"], row["root"]) for row in done(line).rows} == {(orient, root)}
     mixed = done("combine $GOLD $GOLD --json").rows
     assert {(row["orient"], row["root"]) for row in mixed} == {("head-dep", "first")}
+
+
+NEEDS = {"order": "--order 2", "other": "--other $DATA/scores.npz", "gold": "--gold $GOLD"}
+SIMPLE = [entry for entry in EXPECTED if {each.name for each in entry.inputs} <= set(NEEDS)]
+
+
+def test_quantities_with_other_needs_have_tests_of_their_own():
+    assert {entry.name for entry in EXPECTED if entry not in SIMPLE} == {"features", "covariance", "ge"}
+
+
+@pytest.mark.parametrize("entry", SIMPLE, ids=lambda entry: entry.name)
+def test_every_quantity_with_gradient(done, entry):
+    given = " ".join(NEEDS[needed.name] for needed in entry.inputs)
+    ran = done(f"expect {entry.name} $SCORES {given} --grad --header")
+    assert f"|expect|quantity:{entry.name}|" in ran.signature
+    with np.load(DATA / "scores.npz") as file:
+        shapes = {key: file[key].shape for key in file}
+    for row in ran.rows[1:]:
+        assert list(row)[:6] == ["sent_id", "n", entry.name, "orient", "root", "gradient"]
+        gradient = np.array(row["gradient"])
+        assert gradient.shape == shapes[row["sent_id"]]
+        assert np.isfinite(gradient).all()
+        # adding a constant to a word's scores changes no distribution, and a cross-entropy's gradient sums to 0 too
+        np.testing.assert_allclose(gradient.sum(axis=1), 0.0, atol=1e-9)
+
+
+def test_divergence_between_two_files(done, put):
+    rng = np.random.default_rng(3)
+    for name in ("ours.npz", "theirs.npz"):
+        put(name, {"a": rng.random((4, 4)), "b": rng.random((6, 6))})
+    line = "ours.npz --from head-dep --other theirs.npz"
+    kl, cross = done(f"expect kl {line} --grad").rows, done(f"expect cross-entropy {line}").rows
+    for one, two, three in zip(kl, cross, done("expect entropy ours.npz --from head-dep").rows, strict=True):
+        assert one["kl"] == pytest.approx(two["cross-entropy"] - three["entropy"])
+        assert one["kl"] > 0.01
+        assert np.array(one["gradient_other"]).shape == np.array(one["gradient"]).shape
+    same = done("expect kl ours.npz --from head-dep --other ours.npz").rows
+    assert [row["kl"] for row in same] == [0.0, 0.0]
+
+
+def test_what_is_infinite_or_unknown_is_null_with_a_reason(done, put):
+    scores = np.ones((4, 4))
+    put("ours.npy", scores)
+    scores[1, 2] = 0.0
+    put("theirs.npy", scores)
+    (row,) = done("expect kl ours.npy --from head-dep --other theirs.npy --grad").rows
+    assert row["kl"] is None
+    assert row["reason"].startswith("infinite")
+    first, second, *others = (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")
+    words = [line.split("\t") for line in second.split("\n")]
+    bare = "\n".join("\t".join([*word[:6], "_", *word[7:]] if len(word) == 10 else word) for word in words)
+    put("gold.conllu", "\n\n".join([first, bare, *others]))
+    for quantity in ("attachment", "risk"):
+        rows = done(f"expect {quantity} $SCORES --gold gold.conllu --grad").rows
+        assert rows[0][quantity] > 0
+        reason = "no word of the sentence has a gold head"
+        assert rows[1] == {"sent_id": "en-2", "n": 8, quantity: None, "reason": reason}
+
+
+@pytest.fixture
+def features(put):
+    """Two features per arc, laid out as the scores: its head's number, and 1."""
+    with np.load(DATA / "scores.npz") as scores:
+        put(
+            "features.npz",
+            {
+                key: np.stack([np.tile(np.arange(s.shape[1]), (len(s), 1)), np.ones(s.shape)], -1)
+                for key, s in scores.items()
+            },
+        )
+
+
+@pytest.mark.usefixtures("features")
+def test_features(done, put):
+    """The second feature counts arcs: n whatever the tree, so that it varies with nothing."""
+    put("target.txt", b"\xef\xbb\xbf3\r\n4\r\n\r\n")
+    line = "$SCORES --features features.npz"
+    means, spreads = done(f"expect features {line} --grad").rows, done(f"expect covariance {line}").rows
+    for row, spread in zip(means, spreads, strict=True):
+        assert row["features"][1] == pytest.approx(row["n"])
+        assert np.array(row["gradient"]).shape[0] == 2
+        covariance = np.array(spread["covariance"])
+        assert covariance[0, 0] >= 0
+        np.testing.assert_allclose(covariance[1], 0.0, atol=1e-9)
+    for row, mean in zip(done(f"expect ge {line} --target target.txt --grad").rows, means, strict=True):
+        assert row["ge"] == pytest.approx(-0.5 * sum((np.array(mean["features"]) - [3, 4]) ** 2))
+        assert np.isfinite(row["gradient"]).all()
+
+
+@pytest.mark.usefixtures("features")
+def test_features_of_another_folder(done, tmp_path, monkeypatch):
+    """The same name, in one process: the file counts, and not its name."""
+    before = done("expect features $SCORES --features features.npz").rows
+    with np.load("features.npz") as arrays:
+        doubled = {key: 2 * array for key, array in arrays.items()}
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    np.savez("features.npz", **doubled)
+    for one, other in zip(before, done("expect features $SCORES --features features.npz").rows, strict=True):
+        np.testing.assert_allclose(other["features"], 2 * np.array(one["features"]))
+
+
+@pytest.mark.parametrize("fmt", ["conllu", "jsonl"])
+def test_the_probabilities_of_samples(done, put, fmt):
+    """Several trees of a sentence, named X/sample_3 or by X; the gap is that to the best tree."""
+    put("s", done(f"sample $SCORES $SENTENCES -k 5 --seed 7 --format {fmt}").out)
+    rows = done("score $DATA/scores.npz s --from natasha").rows
+    sentences = {each.id: each.distribution for each in read(str(DATA / "scores.npz"), preset="natasha")}
+    for row, tree in zip(rows, done("sample $SCORES -k 5 --seed 7").rows, strict=True):
+        assert row["sent_id"].startswith(tree["sent_id"])
+        sentence = sentences[tree["sent_id"]]
+        log_prob = sentence.log_prob(np.array(tree["heads"]))
+        assert row["log_prob"] == pytest.approx(log_prob, abs=1e-12)
+        assert row["prob"] == pytest.approx(exp(log_prob))
+        assert row["gap"] == pytest.approx(sentence.log_prob(sentence.argmax()) - log_prob, abs=1e-12)
+
+
+def test_trees_that_are_impossible_and_such_that_are_none(deptree, refused, put):
+    put("s.jsonl", '{"sent_id": "a", "scores": [[0, 1, 1], [0, 0, 1], [0, 0, 0]]}\n')
+    trees = [("a", [0, 1]), ("a", [2, 0]), ("a", [2, 1]), ("b", [0, 1])]
+    put("t.jsonl", "".join(json.dumps({"sent_id": name, "heads": heads}) + "\n" for name, heads in trees))
+    ran = deptree("score s.jsonl t.jsonl --on-error skip")
+    assert [(row["prob"], row["log_prob"], row["gap"]) for row in ran.rows] == [(1.0, 0.0, 0.0), (0.0, None, None)]
+    assert ran.code == 1
+    assert [line.split(": ")[2] for line in ran.said if "skipped: " in line] == ["t.jsonl:3 (a)", "t.jsonl:4 (b)"]
+    put("few.jsonl", json.dumps({"sent_id": "en-4", "heads": [2, 0, 1], "deprels": ["root"]}) + "\n")
+    refused("score $DATA/scores.npz few.jsonl --from natasha", "few.jsonl:1 (en-4): there are 3 heads and 1 label")
+
+
+def test_labels_count_where_there_are_scores_of_them(done, put):
+    """Against all labelled trees of the 3 words of en-4: its gold tree, one label unknown, one missing, none."""
+    given = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}
+    (sentence,) = (each for each in read(str(DATA / "scores.npz"), preset="natasha", **given) if each.id == "en-4")
+    labels, trees = sentence.distribution.labels, Oracle(sentence.distribution)
+    of_all = [labels.of(tree) for tree in trees.trees]
+    best = max(log_prob + of.max(axis=1).sum() for log_prob, of in zip(trees.log_probs, of_all, strict=True))
+    names = [labels.names[number] for number in labels.best(np.array([[2, 0, 1]]))[0]]
+    cases = [names, ["no-such", *names[1:]], [names[0], names[1], None], None]
+    lines = [{"sent_id": "en-4", "heads": [2, 0, 1]} | ({"deprels": each} if each else {}) for each in cases]
+    put("t.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    rows = done("score $DATA/scores.npz t.jsonl --from natasha $LABELS").rows
+    at = trees.trees.tolist().index([2, 0, 1])
+    own = of_all[at].max(axis=1)
+    assert [row["label_log_prob"] for row in rows] == pytest.approx([own.sum(), None, own[:2].sum(), 0.0], abs=1e-12)
+    gap = best - trees.log_probs[at] - own.sum()
+    assert [row["gap"] for row in rows] == pytest.approx([gap, None, gap, gap], abs=1e-12)
+    assert gap > 0.1

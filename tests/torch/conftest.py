@@ -16,14 +16,7 @@ WORDS = (4, 1, 3, 2)
 
 
 class Padded:
-    """Sentences of 4, 1, 3 and 2 words in one batch; what is ignored holds NaN and numbers that would be noticed.
-
-    Attributes:
-        log_scores: (B, N, N) float64, ``[head, dependent]``.
-        lengths: (B,) words.
-        how: the arguments that say which trees there are.
-        sentences, oracles: each sentence's distribution, and its trees by enumeration.
-    """
+    """Sentences of 4, 1, 3 and 2 words in one batch; what is ignored holds NaN and numbers that would be noticed."""
 
     def __init__(self, graphs, kind, trees):
         scores = np.full((len(WORDS), 5, 5), np.nan)

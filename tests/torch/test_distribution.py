@@ -12,10 +12,8 @@ from scipy import stats
 torch = pytest.importorskip("torch")
 
 from deptree_cli.core.distribution import TreeDistribution as Sentence
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.torch import TreeDistribution
-from deptree_cli.torch.losses import reinforce_loss
 from deptree_cli.torch.ops import heads_to_arcs
 
 
@@ -384,25 +382,6 @@ def test_means_and_precision():
 
 
 BATCH = TreeDistribution(torch.zeros(2, 4, 4), lengths=torch.tensor([3, 2]))
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda k: BATCH.sample((k,)),
-        lambda k: BATCH.sample((k, k)),
-        BATCH.sample_without_replacement,
-        BATCH.top_k,
-        lambda k: reinforce_loss(torch.zeros(1, 4, 4), lambda trees: trees.sum(-1), k),
-    ],
-    ids=["sample", "sample in two ways", "without replacement", "top_k", "reinforce_loss"],
-)
-@pytest.mark.parametrize("k", [-1, 1.5, None, "3", True], ids=repr)
-def test_what_is_no_number_of_trees_is_refused(ask, k):
-    problem = f"{k} trees are asked for" if k == -1 else f"{k!r} is not a number of trees"
-    with pytest.raises(DeptreeError) as caught:
-        ask(k)
-    assert str(caught.value) == f"{problem}. Ask for 1 or more."
 
 
 @pytest.mark.parametrize("k", [10**9, 10**30])

@@ -347,7 +347,21 @@ NO_TREE = (
 NO_HEAD = "sentence 1 of the batch: no single-root tree is possible"
 WORD_2 = (slice(None), 2)
 
+COUNTED = [
+    lambda k: NESTED.sample((k,)),
+    lambda k: NESTED.sample((k, k)),
+    NESTED.sample_without_replacement,
+    NESTED.top_k,
+]
+COUNTED.append(lambda k: reinforced(k=k))
+
 REFUSED = [
+    *((lambda ask=ask: ask(-1), "-1 trees are asked for. Ask for 1 or more.") for ask in COUNTED),
+    *(
+        (lambda ask=ask, k=k: ask(k), f"{k!r} is not a number of trees. Ask for 1 or more.")
+        for ask in COUNTED
+        for k in (1.5, None, "3", True)
+    ),
     (lambda: checked((3,)), "log_scores are torch.float32 of shape (3,), not floats of (..., N, N)."),
     (lambda: checked((2, 3, 4)), "log_scores are torch.float32 of shape (2, 3, 4), not floats of (..., N, N)."),
     (lambda: checked((2, 4, 4), [1, 2, 3]), "lengths are torch.int64 of shape (3,), not integers of (2,)."),
