@@ -46,7 +46,6 @@ def test_unknown_heads_are_told(done, put):
     "line",
     [
         "decode $SCORES --conllu $GOLD",
-        "marginals $SCORES",
         "marginals $SCORES --projective",
         "sample $SCORES --conllu $GOLD -k 3 --seed 1",
         "partition $SCORES",

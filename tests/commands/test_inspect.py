@@ -95,15 +95,6 @@ def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, done, put, treeb
             assert one > other + 2
 
 
-@pytest.mark.parametrize("command", ["inspect", "sample"])
-def test_an_orientation_in_which_there_is_no_tree_is_named(refused, put, command):
-    """As stanza has it: no arcs into ROOT. Every command says so, not only inspect."""
-    with np.load(DATA / "scores.npz") as scores:
-        put("square.npy", np.vstack([np.full((1, 9), -np.inf), scores["en-1"]]))
-    advice = "Read with --from dep-head,log the sentence has a tree. Is that the layout?"
-    refused(f"{command} square.npy --from head-dep,log", "no word may attach to ROOT", advice)
-
-
 LOGITS = [np.random.default_rng(n).normal(size=(n + 1, n + 1)) for n in (3, 5, 4)]
 
 

@@ -123,6 +123,8 @@ FILES = {
         partition tall.npy --from dep-head | tall.npy | (1) | the layout is dep-head | (4, 3)
         partition wide.npy --from synjax | wide.npy | (1) | the layout is head-dep | (3, 4)
         partition dep-head.npy --from log | dep-head.npy | (1) | no word may attach to ROOT | --from dep-head
+        inspect dep-head.npy --from head-dep,log | Read with --from dep-head,log the sentence has a tree. Is that the
+        sample dep-head.npy --from head-dep,log | no word may attach to ROOT | Read with --from dep-head,log the sent
         partition b.npz | b.npz[two] | NaN
         partition b.jsonl | b.jsonl:3 (x-7): | negative
         partition scoer.npz | scoer.npz | Did you mean score.npz?

@@ -138,12 +138,6 @@ def test_divergences_between_spaces(ours, theirs, graphs):
     assert float(d.kl(other)) == pytest.approx(expected)
 
 
-def test_divergences_of_a_batch_and_one_sentence():
-    scores = torch.zeros(2, 3, 4, 4)
-    d = TreeDistribution(scores)
-    assert d.kl(TreeDistribution(scores[0, 1])).shape == TreeDistribution(scores[0, 1]).kl(d).shape == (2, 3)
-
-
 def test_derivatives(holes):
     """By finite differences in float64, all arguments at once, with forbidden arcs and padding among the inputs."""
     scores = holes.log_scores[[0, 2]].requires_grad_()
@@ -353,6 +347,8 @@ def test_shapes(shape, event):
     assert d.log_prob(few).shape == (9, *shape)
     assert d.log_prob(d.sample((0,))).shape == (0, *shape)
     assert d.expand((2, *shape)).sample().shape == (2, *shape, *own)
+    one = TreeDistribution(torch.randn(4, 4))
+    assert d.kl(one).shape == one.kl(d).shape == shape
 
 
 def test_parts_of_a_batch(flat):
