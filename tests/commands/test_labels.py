@@ -40,14 +40,6 @@ def test_every_tree_is_labelled_alike_from_joint_and_conditional_scores(done, li
     assert [(row["heads"], row["deprels"]) for row in of_joint] == [(row["heads"], row["deprels"]) for row in rows]
 
 
-@pytest.mark.parametrize("command", ["sample", "swor"])
-def test_labels_change_nothing_about_the_trees(done, command):
-    plain, labelled = (done(f"{command} $SCORES {more} -k 5 --seed 7").rows for more in ("", "$LABELS"))
-    assert [{**row, "deprels": 0, "label_log_prob": 0} for row in plain] == [
-        {**row, "deprels": 0, "label_log_prob": 0} for row in labelled
-    ]
-
-
 def test_log_probabilities_are_those_of_the_labels(done):
     """P(labels | tree) by the definition, from the file."""
     usual = [i for i, name in enumerate(NAMES) if name not in ("<pad>", "root")]

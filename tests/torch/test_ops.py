@@ -136,17 +136,6 @@ def test_gradients_that_are_not_finite_pass_on_as_nan(space, bad):
     torch.testing.assert_close(found[1][1:], found[0][1:], rtol=0, atol=0)
 
 
-def test_a_cost_that_is_infinite_ends_a_step():
-    """Of an arc that counts: the loss is infinite too, and its gradient, of one sentence, NaN."""
-    costs = torch.ones(3, 5, 5, dtype=torch.float64)
-    costs[0, 1, 2] = torch.inf
-    log_scores = scores().requires_grad_()
-    found = losses.expected_cost(log_scores, costs, LENGTHS, reduction="none")
-    assert torch.isinf(found).tolist() == [True, False, False]
-    bounded(lambda: found.sum().backward())
-    assert torch.isnan(log_scores.grad).any((1, 2)).tolist() == [True, False, False]
-
-
 # Under `torch.func`, forward-mode derivatives, and in graphs that are broken for drawing.
 
 SCORES = drawn(2, 5, 5)
