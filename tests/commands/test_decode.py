@@ -1,15 +1,18 @@
-"""`deptree decode`: trees and how sure they are, the k best, those that are enough, fixed heads, no arcs that cross."""
+"""`deptree decode`: the k best, trees that are enough, fixed heads, no arcs that cross; and labels, of any command."""
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import Counter
 from math import exp
 
 import numpy as np
 import pytest
 
 from deptree_cli import read
-from deptree_cli.core.spaces import PROJECTIVE
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
 from tests.sample import DATA
 
 
@@ -104,3 +107,137 @@ def test_sentences_without_a_projective_tree_are_skipped_by_name(deptree, done, 
     assert (ran.code, [row["sent_id"] for row in ran.rows]) == (1, ["four", "last"])
     assert "deptree: 1 sentence skipped" in ran.said
     assert [row["sent_id"] for row in done(line).rows] == ["four", "x", "last"]
+
+
+NAMES = json.loads((DATA / "labels.json").read_text(encoding="utf-8"))
+JOINT = "joint.npz --from allennlp --labels names.json"
+COMMANDS = ["sample -k 4 --seed 7", "swor -k 4 --seed 7", "swor -k 4 --seed 7 --labelled", "decode", "decode -k 2"]
+
+
+@pytest.fixture
+def joint(done):
+    """The same labels as one joint array per sentence, as AllenNLP has them, and their names."""
+    done("convert $SCORES $LABELS --to allennlp --to-labels names.json -o joint.npz")
+
+
+@pytest.mark.quick
+@pytest.mark.usefixtures("joint")
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_tree_is_labelled_alike_from_joint_and_conditional_scores(done, line):
+    rows = done(f"{line} $SCORES $LABELS").rows
+    assert len(rows) >= 8
+    for row in rows:
+        assert len(row["deprels"]) == len(row["heads"])
+        assert [head == 0 for head in row["heads"]] == [label == "root" for label in row["deprels"]]
+        assert set(row["deprels"]) <= set(NAMES) - {"<pad>"}
+        assert ("label_log_prob" in row) == ("--labelled" not in line)
+    of_joint = done(f"{line} {JOINT}").rows
+    assert [(row["heads"], row["deprels"]) for row in of_joint] == [(row["heads"], row["deprels"]) for row in rows]
+
+
+def test_log_probabilities_are_those_of_the_labels(done):
+    """P(labels | tree) by the definition, from the file."""
+    usual = [i for i, name in enumerate(NAMES) if name not in ("<pad>", "root")]
+    with np.load(DATA / "label_scores.npz") as file:
+        logits = {key: file[key].astype(float) for key in file}
+    for row in done("sample $SCORES $LABELS -k 3 --seed 7").rows:
+        expected = 0.0
+        for of_word, head, label in zip(logits[row["sent_id"]], row["heads"], row["deprels"], strict=True):
+            if head:
+                expected += of_word[head, NAMES.index(label)] - np.log(np.exp(of_word[head, usual]).sum())
+        assert row["label_log_prob"] == pytest.approx(expected)
+
+
+def test_unique_trees_are_told_apart_by_their_labels(done):
+    rows = done("sample $SCORES $LABELS -k 500 --seed 7 --unique").rows
+    first = [row for row in rows if row["sent_id"] == "en-1"]
+    trees = [(*row["heads"], *row["deprels"]) for row in first]
+    assert len(set(trees)) == len(trees) > len({tuple(row["heads"]) for row in first})
+    assert sum(row["count"] for row in first) == 500
+
+
+def words_of(conllu):
+    return [line.split("\t") for line in conllu.splitlines() if line.split("\t")[0].isdigit()]
+
+
+def test_conllu_carries_the_labels(done):
+    out = done("decode $SCORES $LABELS $SENTENCES").out.decode()
+    words = words_of(out)
+    assert [word[7] for word in words] == [
+        label for row in done("decode $SCORES $LABELS").rows for label in row["deprels"]
+    ]
+    assert all("|LabelProb=" in word[9] for word in words)
+    assert out.count("# label_logprob = ") == 8
+
+
+@pytest.mark.usefixtures("joint")
+def test_marginals_of_labels_sum_to_those_of_arcs(done):
+    (row, *_) = done("marginals $SCORES $LABELS").rows
+    assert row["labels"] == NAMES
+    assert np.array(row["marginals"]).shape == (8, 9, len(NAMES))
+    for name, line in {"labelled": "$SCORES $LABELS", "plain": "$SCORES", "joint_out": JOINT}.items():
+        done(f"marginals {line} -o {name}.npz")
+    first = done("marginals $SCORES $LABELS --conllu $GOLD").out.decode().split("\n\n")[0]
+    with np.load("labelled.npz") as labelled, np.load("plain.npz") as plain, np.load("joint_out.npz") as joint:
+        for key in plain:
+            assert labelled[key].shape == (*plain[key].shape, len(NAMES))
+            np.testing.assert_allclose(labelled[key].sum(axis=-1), plain[key], atol=1e-12)
+            assert not labelled[key][..., NAMES.index("<pad>")].any()
+            np.testing.assert_allclose(labelled[key][:, 0, NAMES.index("root")], plain[key][:, 0])
+            assert joint[key].shape == (len(NAMES), len(plain[key]) + 1, len(plain[key]) + 1)
+            np.testing.assert_allclose(joint[key][:, :, 1:].transpose(2, 1, 0), labelled[key], atol=1e-12)
+        for word in words_of(first):
+            expected = labelled["en-1"][int(word[0]) - 1, int(word[6]), NAMES.index(word[7])]
+            assert float(word[9].split("LabelProb=")[1]) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(NAMES),
+        json.dumps({name: i for i, name in enumerate(NAMES)}),
+        json.dumps({str(i): name for i, name in reversed(list(enumerate(NAMES)))}),
+        "\n".join(NAMES),
+        "\r\n".join([*NAMES, ""]),
+        "\r".join([*NAMES, ""]),
+        "\ufeff" + "\n".join([*NAMES, ""]),
+        "\r\n".join([*NAMES, "", " ", ""]),
+    ],
+    ids=["list", "numbers", "names", "lines", "ends", "returns", "mark", "blank"],
+)
+def test_names_of_labels_in_every_form(done, put, text):
+    put("labels", text)
+    got = done("decode $SCORES --labels labels --label-scores $DATA/label_scores.npz").rows
+    assert got == done("decode $SCORES $LABELS").rows
+
+
+@pytest.mark.parametrize("method", ["mst", "mbr"])
+def test_the_best_tree_is_that_of_arcs_with_labels(done, put, method):
+    """By enumeration of all labelled trees of 40 graphs; in some of them labels that come after change the tree."""
+    names, rng = ("a", "b", "root"), np.random.default_rng(20261124)
+    scores = rng.normal(size=(40, 4, 4, 3)) * np.linspace(0.5, 4, 40)[:, None, None, None]
+    put("s.npz", {f"s{place}": each for place, each in enumerate(scores)})
+    put("names.txt", "\n".join(names))
+    found = done(f"decode s.npz --from log --labels names.txt --method {method}").rows
+    by_arcs = [each.distribution for each in read("s.npz", preset="log", labels="names.txt")]
+    after = [(each.argmax() if method == "mst" else each.mbr()).tolist() for each in by_arcs]
+    assert [(row["heads"], row["deprels"]) for row in found] == [_best_labelled(each, names, method) for each in scores]
+    assert 0 < sum(row["heads"] != heads for row, heads in zip(found, after, strict=True)) < 40
+
+
+def _best_labelled(scores, names, method):
+    """The most probable labelled tree, or that with the most expected arcs; `root` on arcs from ROOT only."""
+    trees = [
+        tuple(zip(heads, (1, 2, 3), labels, strict=True))
+        for heads in all_trees(3, SINGLE_ROOT).tolist()
+        for labels in itertools.product(*((2,) if head == 0 else (0, 1) for head in heads))
+    ]
+    sums = np.array([sum(scores[arc] for arc in tree) for tree in trees])
+    if method == "mbr":
+        probs, shares = np.exp(sums - np.logaddexp.reduce(sums)), Counter()
+        for tree, prob in zip(trees, probs.tolist(), strict=True):
+            shares.update(dict.fromkeys(tree, prob))
+        sums = np.array([sum(shares[arc] for arc in tree) for tree in trees])
+    best = trees[sums.argmax()]
+    return [head for head, _, _ in best], [names[label] for _, _, label in best]

@@ -22,9 +22,6 @@ def changed(change):
     return "\n".join("\t".join(change(row) if len(row) == 10 else row) for row in rows)
 
 
-WITHOUT_HEADS = changed(lambda row: [*row[:6], "_", "_", *row[8:]])
-
-
 @pytest.fixture(scope="module")
 def sentences():
     return {each.id: each for each in read(str(DATA / "scores.npz"), str(GOLD), preset="natasha")}
@@ -141,7 +138,7 @@ def test_unannotated_words_are_left_out(done, put):
     partial = done("doubt $SCORES --conllu part.conllu --rank tree-prob")
     assert 0 < len(partial.rows) < 8
     assert "left out: they lack HEADs that --rank needs" in partial.err
-    put("none.conllu", WITHOUT_HEADS)
+    put("none.conllu", changed(lambda row: [*row[:6], "_", "_", *row[8:]]))
     for more in ("", "--conllu none.conllu"):
         assert done(f"doubt $SCORES {more} --rank disagreement").rows[0]["expected_errors"] is None
 
@@ -192,6 +189,3 @@ def test_rows_of_several_files_have_file_and_line(done, put):
     for row in done(f"{line} --per sentence").rows:
         stands = Path(row["file"]).read_text(encoding="utf-8").splitlines()[row["line"] - 1]
         assert stands == f"# sent_id = {row['sent_id']}"
-
-
-NO_HEADS = "none.conllu:  | no word has a HEAD | --conllu FILE | --rank entropy"

@@ -1,15 +1,20 @@
-"""What `sample` and its kin write; trees that are counted; a random stream for each sentence, repeated by its seed."""
+"""Trees that are drawn, `sample` and `swor`: whole outputs, streams and seeds; and what `estimate` makes of them."""
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from deptree_cli.core.quantities import OF_TREES
+from deptree_cli.core.swor import ALGORITHMS
+from deptree_cli.io.trees import SworNotes
 from tests.lines import table
 from tests.sample import DATA
 
@@ -123,3 +128,209 @@ def test_a_fresh_seed_is_shown_and_can_be_repeated(done, command):
     (seed,) = re.findall(r"\|seed:(\d+)\|", first.err)
     assert done(f"{line} --seed {seed}").out == first.out
     assert done(f"{line} --seed {seed} --header").signature == first.signature
+
+
+SCALARS = ["non_projective_arcs", "depth", "mean_length"]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS.names)
+def test_all_trees_of_a_sentence_that_has_few(done, name):
+    ran = done(f"swor $FIGURE1 -k 10 --seed 7 --sampler {name}")
+    assert sorted(row["heads"] for row in ran.rows) == [[0, 1, 1], [0, 3, 1], [2, 3, 0]]
+    assert ran.rows[-1]["mass"] == pytest.approx(1)
+    assert ran.rows[-1]["exhausted"] is True
+    assert ran.said[-1] == "deptree: 1 sentence (1) with fewer than 10 trees of positive weight: all were drawn"
+    assert done(f"swor $FIGURE1 -k 10 -q --sampler {name}").err == ""
+    exactly = done(f"swor $FIGURE1 -k 3 --sampler {name}")
+    assert "positive weight" not in exactly.err
+    assert exactly.rows[-1]["exhausted"] is True
+    assert len(done(f"swor $DATA/one.npy --sampler {name}").rows) == 10
+
+
+def test_conllu_says_what_an_estimator_needs(done, put):
+    put("abc.conllu", "# sent_id = abc\n" + "".join(f"{i}\tf\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in (1, 2, 3)) + "\n")
+    out = done("swor $FIGURE1 --conllu abc.conllu -k 2 --no-header -q --seed 1").out.decode()
+    keys = [line.split(" =")[0] for line in out.splitlines() if line.startswith(("# swor", "# tree"))]
+    each = ["# tree_logprob", "# swor_rank", "# swor_weight", "# swor_weight_normalised"]
+    assert keys == [*each, *each, "# swor_tau", "# swor_mass", "# swor_exhausted"]
+    all_of_them = done("swor $FIGURE1 --conllu abc.conllu -k 5 -q").out.decode()
+    assert "# swor_tau" not in all_of_them  # infinite
+    assert "# swor_exhausted = yes" in all_of_them
+    sent_ids = [line for line in all_of_them.splitlines() if "sent_id" in line]
+    assert sent_ids == [f"# sent_id = abc/sample_{rank}" for rank in (1, 2, 3)]
+
+
+def test_comments_of_trees_drawn_to_a_mass(done):
+    out = done("swor $SCORES $SENTENCES --mass 0.9 --seed 7 --no-header").out.decode()
+    rows = done("swor $SCORES --mass 0.9 --seed 7").rows
+    for field in ("certain", "since", "tau"):
+        noted = [float(line.split()[-1]) for line in out.splitlines() if line.startswith(f"# swor_{field} = ")]
+        assert noted == [row[field] for row in rows if row.get(field) is not None]
+        assert len(noted) > 5
+    assert not any("certain" in row or "since" in row for row in done("swor $SCORES --seed 7").rows)
+    few = "swor $DATA/one.npy --mass 0.999999 -k 2"
+    assert done(few).said[-1] == "deptree: 1 sentence (1) below --mass 0.999999 after 2 trees: raise -k"
+    assert done(f"{few} -q").err == ""
+
+
+def known(estimates):
+    return {of: value for of, value in estimates.items() if value is not None}
+
+
+@pytest.mark.parametrize("options", ["-k 30", "--mass 0.9 -k 60", "--mass 0.9 -k 60 $LABELS --labelled"])
+def test_estimates_of_a_sentence_from_either_format(done, options):
+    done(f"swor $SCORES --seed 7 {options} -o draws.jsonl")
+    done(f"swor $SCORES --seed 7 {options} $SENTENCES -o draws.conllu")
+    ran, theirs = done("estimate draws.jsonl --header"), done("estimate draws.conllu").rows
+    assert "|estimate|quantities:non_projective_arcs+depth+mean_length|" in ran.signature
+    drawn = done(f"swor $SCORES --seed 7 {options}").rows
+    assert [row["sent_id"] for row in ran.rows[1:]] == list(dict.fromkeys(row["sent_id"] for row in drawn))
+    for one, other in zip(ran.rows[1:], theirs, strict=True):
+        assert list(one) == ["sent_id", "n", "trees", *SCALARS]
+        assert (one["sent_id"], one["trees"]) == (other["sent_id"], other["trees"])
+        for name in SCALARS:
+            assert list(one[name]) == ["unbiased", "unbiased_error", "normalised", "normalised_error"]
+            # comments have six decimals
+            assert known(other[name]) == pytest.approx(known(one[name]), rel=1e-4, abs=1e-6)
+        rows = [row for row in drawn if row["sent_id"] == one["sent_id"]]
+        depths = OF_TREES.get("depth").of_sentence(np.array([row["heads"] for row in rows], dtype=np.int32))
+        assert one["depth"]["unbiased"] == pytest.approx(np.array([row["weight"] for row in rows]) @ depths)
+
+
+def test_errors_that_are_unknown(done, terminal):
+    """null in JSON, nothing in TSV, a dash in a table; among arcs one by one."""
+    done("swor $DATA/one.npy -k 1 --seed 7 -o one.jsonl")
+    (row,) = done("estimate one.jsonl --quantity depth").rows
+    assert row["depth"]["unbiased_error"] is row["depth"]["normalised_error"] is None
+    cells = done("estimate one.jsonl --quantity depth --tsv").out.decode().splitlines()[1].split("\t")
+    assert (cells[4], cells[6]) == ("", "")
+    assert terminal("estimate", "one.jsonl", "--quantity", "depth")[1].count(" -") == 2
+    done("swor $DATA/one.npy -k 4 --seed 7 -o four.jsonl")
+    (row,) = done("estimate four.jsonl --quantity arcs").rows
+    errors = row["arcs"]["normalised_error"]
+    assert errors[0][0] is None
+    assert any(isinstance(error, float) for line in errors for error in line)
+
+
+def test_every_quantity_and_arcs_are_marginals(done):
+    done("swor $FIGURE1 -k 5 -o all.jsonl")
+    for name in OF_TREES.names:
+        (row,) = done(f"estimate all.jsonl --quantity {name}").rows
+        assert list(row) == ["sent_id", "n", "trees", name]
+    (row,) = done("estimate all.jsonl --quantity arcs").rows
+    (exact,) = done("marginals $FIGURE1").rows
+    assert np.array(row["arcs"]["unbiased"]) == pytest.approx(np.array(exact["marginals"]))
+    assert not np.array(row["arcs"]["unbiased_error"]).any()
+
+
+TREE = '{"sent_id":"a","heads":[0,1],"log_prob":-0.5}\n'
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TREE, "draws.jsonl:1 (a): the sentence's last tree, which carries tau, is missing"),
+        (TREE.replace("a", "b", 1) + TREE, "the sentence's last tree, which carries tau, is missing"),
+        (TREE.replace("-0.5", "null"), "log_prob is missing"),
+        (TREE.replace("-0.5", "0.5"), "log_prob is not the logarithm"),
+        (TREE.replace("-0.5", '-0.5,"tau":-1'), "tau is not a time"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":2,"since":1'), "certain is not a number of trees, 0 to 1"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":0.5,"since":1'), "certain is not a number of trees, 0 to 1"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":1'), "and since when the last of them came"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"since":1'), "and since when the last of them came"),
+        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":1,"since":2'), "since is not a time before tau"),
+        ('{"sent_id":"a","heads":[0,3]}\n', "the head of word 2 is 3"),
+    ],
+)
+def test_what_is_not_from_swor(refused, put, text, said):
+    put("draws.jsonl", text)
+    refused("estimate draws.jsonl", said)
+
+
+def without_numbers(rows):
+    return [{name: row[name] for name in row if name != "sample"} for row in rows]
+
+
+def changed(at, **fields):
+    return lambda rows: [row | fields if index == at else row for index, row in enumerate(rows)]
+
+
+def dumped(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: rows[:1] + rows[2:], "draws.jsonl:2 (1): tree 2 of the sentence has rank 3: one is missing"),
+        (lambda rows: [rows[1], rows[0], *rows[2:]], "draws.jsonl:1 (1): tree 1 of the sentence has rank 2"),
+        (lambda rows: without_numbers([rows[1], rows[0], *rows[2:]]), "the arrival times are not in order"),
+        (lambda rows: [*rows[:2], rows[1] | {"sample": 3}, *rows[3:]], "draws.jsonl:3 (1): the same tree stands at"),
+        (changed(4, tau=0.5), "the tree came after tau"),
+        (changed(4, exhausted=True), "these are declared to be all trees, but their probability is 0."),
+        (changed(3, arrival=1e-3), "the arrival times are not in order"),
+        (changed(0, log_prob=-1e-3), "the probability of the trees is 1."),
+    ],
+)
+def test_what_contradicts_itself_is_no_output_of_swor(deptree, done, refused, put, change, said):
+    rows = done("swor $DATA/one.npy -k 5 --seed 7").rows
+    put("draws.jsonl", dumped([*change(rows), *(row | {"sent_id": "2"} for row in rows)]))
+    refused("estimate draws.jsonl", said)
+    skipping = deptree("estimate draws.jsonl --on-error skip")
+    assert (skipping.code, [row["sent_id"] for row in skipping.rows]) == (1, ["2"])
+    assert "1 sentence skipped" in skipping.err
+
+
+# What stands beside trees, but for `tau` and `exhausted`, which are infinite and true where all trees were drawn.
+NOTES = ["sample", *(name for name in SworNotes._fields if name not in ("rank", "tau"))]
+ABSURD = {name: [*map(json.loads, ("NaN", "-Infinity", "true", "[]", "{}", '"x"', "-3", "1e300"))] for name in NOTES}
+ABSURD |= {"tau": [*ABSURD["sample"][:-1], 1e-300], "exhausted": [np.nan, [], {}, "x", -3]}
+ABSURD["log_prob"].remove(-3)
+
+
+@pytest.mark.parametrize("name", ABSURD)
+def test_no_note_is_absurd(done, refused, put, name):
+    rows = done("swor $DATA/one.npy -k 5 --seed 7 --mass 0.3").rows
+    assert name in rows[-1] | {"rank": 5}
+    for value, at in product(ABSURD[name], {len(rows) - 1, 0 if name in rows[0] else len(rows) - 1}):
+        put("draws.jsonl", dumped(row | {name: value} if number >= at else row for number, row in enumerate(rows)))
+        refused("estimate draws.jsonl", "deptree: draws.jsonl:")
+
+
+@pytest.mark.parametrize("line", ["oops", '{"sent_id": "1", "heads": [2, 1]}', '{"sent_id": "1", "heads": [9]}'])
+@pytest.mark.parametrize("number", range(6))
+def test_a_line_that_is_no_tree_costs_its_sentence(deptree, done, put, line, number):
+    """Wherever it stands: before, between or behind the trees of the sentence; the others are estimated."""
+    rows = done("swor $DATA/one.npy -k 5 --seed 7").out.decode().splitlines()
+    before, behind = ([row.replace('"sent_id":"1"', f'"sent_id":"{name}"') for row in rows] for name in "02")
+    put("draws.jsonl", "\n".join([*before, *rows[:number], line, *rows[number + 1 :], *behind]) + "\n")
+    ran = deptree("estimate draws.jsonl --on-error skip -q")
+    assert ran.code == 1
+    assert "0" in [row["sent_id"] for row in ran.rows]
+    assert "1" not in [row["sent_id"] for row in ran.rows] or number == 5
+    assert f"draws.jsonl:{number + 6}" in ran.said[0]
+
+
+def test_comments_that_leave_a_gap(deptree, done, refused, put):
+    text = done("swor $SCORES $SENTENCES --seed 7 -k 30 -q").out.decode()
+    third, fourth = (text.index(f"# sent_id = en-1/sample_{number}\n") for number in (3, 4))
+    put("gap.conllu", text[:third] + text[fourth:])
+    refused("estimate gap.conllu", "has rank 4")
+    assert len(deptree("estimate gap.conllu --on-error skip").rows) == 7
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize(
+    "options",
+    [
+        *("", "--multi-root", "--projective", "--temperature 0.01", "--temperature 100", "--mass 0.6 -k 25"),
+        *("$LABELS", "$LABELS --labelled -k 40"),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ALGORITHMS.names)
+def test_whatever_swor_writes_is_taken(done, algorithm, options):
+    for fmt in ("jsonl", "conllu"):
+        drawn = done(f"swor $SCORES $SENTENCES --sampler {algorithm} --seed 7 {options} -q --format {fmt}").out
+        assert len(done("estimate -", stdin=drawn).rows) == 8
