@@ -104,38 +104,30 @@ def test_labels_that_are_not_those_of_the_rules(deptree, done, put):
     line = "decode $SCORES --label-scores $DATA/label_scores.npz $SENTENCES --rules ud --format jsonl --labels"
     ran = deptree(f"{line} upper.json")
     assert (ran.code, ran.out) == (2, b"")
-    assert ran.said[-1].endswith(
-        "deptree: ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL',"
-        " 'ADVMOD', 'AUX', 'CASE', 'DET', 'MARK', 'NMOD', 'NSUBJ', 'OBJ' and 3 others. Remove these rules; --rules"
-        " show prints ours as a file to edit."
+    assert (
+        "ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL'," in ran.said[-1]
     )
+    assert "and 3 others. Remove these rules; --rules show prints ours as a file to edit." in ran.said[-1]
     ran = done(f"{line} old.json")
     assert "deptree: ud-2026-11 forbids 1 label of the scores (unknown-udeprel): 'dobj'" in ran.said
     assert not any("dobj" in row["deprels"] for row in ran.rows)
 
 
-def test_heads_and_labels_of_words_from_misc_and_from_a_file(done, put):
-    row = next(line for line in TEXT.splitlines() if line.startswith("7\ttelescope"))
-    put("asked.conllu", TEXT.replace(row, row.replace("Also=head=4", "Also=head=4|NotHead=2|DeprelIn=nmod"), 1))
-    put("asked.tsv", "en-1\t7\tNotHead\t2\nen-1\t7\tDeprelIn\tnmod\n")
+@pytest.mark.parametrize(
+    ("misc", "rows"),
+    [("NotHead=2|DeprelIn=nmod", "en-1\t7\tNotHead\t2\nen-1\t7\tDeprelIn\tnmod\n"), ("Span=3-7", "en-1\t3\t7\n")],
+)
+def test_words_and_spans_from_misc_and_from_a_file(done, put, misc, rows):
+    """She saw [the man with the telescope]: so it is the man's."""
+    put("asked.conllu", TEXT.replace("Also=head=4", f"Also=head=4|{misc}", 1))
+    put("asked.tsv", rows)
     plain = done(f"{LABELLED} $SENTENCES").rows
     assert plain[0]["heads"][6] == 2
     first, *others = found = done(f"{LABELLED} --conllu asked.conllu --rules misc").rows
     assert found == done(f"{LABELLED} $SENTENCES --rules asked.tsv").rows
     assert (first["heads"][6], first["deprels"][6]) == (4, "nmod")
+    assert [word for word in range(3, 8) if not 3 <= first["heads"][word - 1] <= 7] == [4]
     assert [row["heads"] for row in others] == [row["heads"] for row in plain[1:]]
-
-
-def test_spans_hang_together(done, put):
-    """She saw [the man with the telescope]: so it is the man's."""
-    put("spans.tsv", "en-1\t3\t7\n")
-    put("spans.conllu", TEXT.replace("Also=head=4", "Also=head=4|Span=3-7", 1))
-    line = "decode $SCORES --format jsonl"
-    assert done(line).rows[0]["heads"][6] == 2
-    for more in ("--rules spans.tsv", "--conllu spans.conllu --rules misc"):
-        heads = done(f"{line} {more}").rows[0]["heads"]
-        assert [word for word in range(3, 8) if not 3 <= heads[word - 1] <= 7] == [4]
-        assert heads[6] == 4
 
 
 def test_sentences_that_do_not_come_are_an_error(deptree, put):

@@ -223,29 +223,25 @@ def test_every_quantity_and_arcs_are_marginals(done):
     assert not np.array(row["arcs"]["unbiased_error"]).any()
 
 
-TREE = '{"sent_id":"a","heads":[0,1],"log_prob":-0.5}\n'
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (TREE, "draws.jsonl:1 (a): the sentence's last tree, which carries tau, is missing"),
-        (TREE.replace("a", "b", 1) + TREE, "the sentence's last tree, which carries tau, is missing"),
-        (TREE.replace("-0.5", "null"), "log_prob is missing"),
-        (TREE.replace("-0.5", "0.5"), "log_prob is not the logarithm"),
-        (TREE.replace("-0.5", '-0.5,"tau":-1'), "tau is not a time"),
-        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":2,"since":1'), "certain is not a number of trees, 0 to 1"),
-        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":0.5,"since":1'), "certain is not a number of trees, 0 to 1"),
-        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":1'), "and since when the last of them came"),
-        (TREE.replace("-0.5", '-0.5,"tau":2,"since":1'), "and since when the last of them came"),
-        (TREE.replace("-0.5", '-0.5,"tau":2,"certain":1,"since":2'), "since is not a time before tau"),
-        ('{"sent_id":"a","heads":[0,3]}\n', "the head of word 2 is 3"),
-    ],
+    ("line", "says"),
+    table("""
+        -0.5                                 | x.jsonl:1 (a): the sentence's last tree, which carries tau, is missing
+        null                                 | log_prob is missing
+        0.5                                  | log_prob is not the logarithm
+        -0.5,"tau":-1                        | tau is not a time
+        -0.5,"tau":2,"certain":2,"since":1   | certain is not a number of trees, 0 to 1
+        -0.5,"tau":2,"certain":0.5,"since":1 | certain is not a number of trees, 0 to 1
+        -0.5,"tau":2,"certain":1             | and since when the last of them came
+        -0.5,"tau":2,"since":1               | and since when the last of them came
+        -0.5,"tau":2,"certain":1,"since":2   | since is not a time before tau
+    """),
 )
-def test_what_is_not_from_swor(refused, put, text, said):
-    put("draws.jsonl", text)
-    refused("estimate draws.jsonl", said)
+def test_what_is_not_from_swor(refused, put, line, says):
+    put("x.jsonl", f'{{"sent_id":"a","heads":[0,1],"log_prob":{line}}}\n')
+    refused("estimate x.jsonl", *says)
+    put("x.jsonl", '{"sent_id":"a","heads":[0,3]}\n')
+    refused("estimate x.jsonl", "x.jsonl:1 (a)", "the head of word 2 is 3")
 
 
 def without_numbers(rows):
