@@ -54,6 +54,7 @@ def test_within_nats_with_labels(done):
     near = {key for key, total in sums.items() if best[key[0]] - total <= 3}
     assert {(row["sent_id"], *row["heads"]) for row in rows} == near
     assert len(near) > 8
+    assert [row["complete"] for row in rows if "complete" in row] == [True] * 8
 
 
 def test_mass_with_labels_is_of_trees(done):

@@ -84,6 +84,7 @@ FILES = {
     "crlf.txt": "a\r\n\r\nb\r\n",
     "few.txt": "a\nroot\n",
     "far.tsv": "en-1\t1\tHeadIn\t99\n",
+    "key.tsv": "en-1\t1\tHeadsIn\t2\n",
     "layout.tsv": "1\t3\tHeadIn\t99\n",
     "label.tsv": "en-1\t1\tDeprelIn\tnsubjj\n",
     "spans.tsv": "en-1\t5\t7\n",
@@ -144,6 +145,7 @@ FILES = {
         decode $SCORES $LABELS --rules ud | 7 of 39 rules of ud-2026-11 ask for UPOS. Add the sentences: --conllu
         decode $SCORES $SENTENCES --rules ud | 39 of 39 rules of ud-2026-11 ask for labels. Add --labels FILE, and
         decode $SCORES --rules tree --budget 0 | Invalid value for '--budget'
+        decode $SCORES --rules key.tsv | key.tsv:1: there is no constraint 'HeadsIn'. Did you mean HeadIn?
         decode $SCORES --rules far.tsv | far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it.
         decode $SCORES $LABELS --rules label.tsv | label.tsv:1 (en-1): DeprelIn of word 1 is 'nsubjj', which is not a
         decode $DATA/one.npy --rules layout.tsv | layout.tsv:1 (1): HeadIn of word 3 is '99', not 0 to 8. Correct it.
