@@ -170,6 +170,12 @@ def test_what_is_infinite_or_unknown_is_null_with_a_reason(done, put):
     (row,) = done("expect kl ours.npy --from head-dep --other theirs.npy --grad").rows
     assert row["kl"] is None
     assert row["reason"].startswith("infinite")
+    (row,), (less,), (more,) = (
+        done(line).rows
+        for line in ("expect kl theirs.npy --other ours.npy", "partition theirs.npy", "partition ours.npy")
+    )
+    assert row["kl"] > 0.1  # the same scores of fewer trees
+    assert row["kl"] == pytest.approx(more["log_z"] - less["log_z"])
     first, second, *others = (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")
     words = [line.split("\t") for line in second.split("\n")]
     bare = "\n".join("\t".join([*word[:6], "_", *word[7:]] if len(word) == 10 else word) for word in words)
