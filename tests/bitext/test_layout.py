@@ -1,4 +1,4 @@
-"""ReadSpec as read become log-scores of links and of unlinked words: scales, NULL, both directions, padding."""
+"""Matrices as read become log-scores of links and of unlinked words: scales, NULL, both directions, padding."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ OF_TARGET = np.array([0.25, -3.0, 2.0])
 FIRST = np.block([[np.nan, OF_TARGET], [OF_SOURCE[:, None], LINKS]])
 LAST = np.block([[LINKS, OF_SOURCE[:, None]], [OF_TARGET, np.inf]])
 
+WHERE_NULL_STANDS = pytest.mark.parametrize(("null", "matrix"), [("first", FIRST), ("last", LAST)])
+ANY_NULL = pytest.mark.parametrize("null", [None, "first", "last"])
+
 
 def agree(found: LinkScores, links: Array, of_source: Array, of_target: Array) -> None:
     np.testing.assert_array_equal(found.links, links)
@@ -24,31 +27,26 @@ def agree(found: LinkScores, links: Array, of_source: Array, of_target: Array) -
     np.testing.assert_array_equal(found.target_nulls, of_target)
 
 
-@pytest.mark.parametrize(("null", "matrix"), [("first", FIRST), ("last", LAST)])
-def test_null_is_a_row_and_a_column(null: str, matrix: Array) -> None:
+@WHERE_NULL_STANDS
+def test_null_is_a_row_and_a_column(null, matrix) -> None:
     before = matrix.copy()
     agree(PairLayout(null=null).link_scores(matrix), LINKS, OF_SOURCE, OF_TARGET)
     np.testing.assert_array_equal(matrix, before)
 
 
-@pytest.mark.parametrize(("null", "matrix"), [("first", FIRST), ("last", LAST)])
-def test_weights_are_powers_of_e(null: str, matrix: Array) -> None:
+@WHERE_NULL_STANDS
+def test_weights_are_powers_of_e(null, matrix) -> None:
     found = PairLayout("weight", null).link_scores(np.exp(matrix))
     for ours, theirs in zip(found, (LINKS, OF_SOURCE, OF_TARGET), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-15)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("scale", "given", "log_score"),
-    [
-        ("log", None, 0.0),
-        ("log", -2.5, -2.5),
-        ("weight", None, 0.0),
-        ("weight", 2.0, np.log(2)),
-        ("weight", 0, -np.inf),
-    ],
+    [("log", None, 0), ("log", -2.5, -2.5), ("weight", None, 0), ("weight", 2, np.log(2)), ("weight", 0, -np.inf)],
 )
-def test_one_null_score_for_all_words(scale: str, given: float | None, log_score: float) -> None:
+def test_one_null_score_for_all_words(scale, given, log_score) -> None:
     found = PairLayout(scale, null_score=given).link_scores(np.ones((2, 3), np.int8))
     agree(found, np.full((2, 3), float(scale == "log")), np.full(2, log_score), np.full(3, log_score))
 
@@ -58,6 +56,7 @@ def test_masks_forbid() -> None:
     agree(PairLayout().link_scores(matrix), [[0, -np.inf], [-np.inf, -np.inf]], np.zeros(2), np.zeros(2))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("layout", "matrix", "parts"),
     [
@@ -73,7 +72,7 @@ def test_masks_forbid() -> None:
         (PairLayout(null_score=np.nan), np.ones((1, 1)), ["null score", "is NaN"]),
     ],
 )
-def test_what_is_no_score(layout: PairLayout, matrix: Array, parts: list[str], says) -> None:
+def test_what_is_no_score(layout, matrix, parts, says) -> None:
     with says(*parts):
         layout.link_scores(matrix)
 
@@ -93,22 +92,20 @@ def test_both_directions_are_averaged_as_log_scores() -> None:
 
 
 @pytest.mark.parametrize(("scores", "none"), [(0.5, False), (0.0, True), (-1.0, True)])
-def test_whether_a_link_pays(scores: float, none: bool) -> None:
+def test_whether_a_link_pays(scores, none) -> None:
     """Against the two words' nulls together, 1 and -1; one link of six is enough."""
     matrix = np.full((2, 3), -5.0)
     matrix[1, 2] = scores
     assert LinkScores(matrix, np.full(2, 1.0), np.full(3, -1.0)).none_pays is none
-    impossible = np.full(2, -np.inf)
-    assert not LinkScores(matrix, impossible, np.full(3, 9.0)).none_pays
+    assert not LinkScores(matrix, np.full(2, -np.inf), np.full(3, 9.0)).none_pays
 
 
 @pytest.mark.parametrize("null", [None, "first"])
-def test_padding_is_cut(null: str | None) -> None:
-    layout = PairLayout(null=null)
-    matrix = FIRST if null else LINKS
-    batch = np.full((5, 6), -np.inf)
-    batch[: matrix.shape[0], : matrix.shape[1]] = matrix
-    np.testing.assert_array_equal(layout.cut(batch, 2, 3), matrix)
+def test_padding_is_cut(null) -> None:
+    layout, matrix = PairLayout(null=null), FIRST if null else LINKS
+    padded = np.full((5, 6), -np.inf)
+    padded[: matrix.shape[0], : matrix.shape[1]] = matrix
+    np.testing.assert_array_equal(layout.cut(padded, 2, 3), matrix)
     assert layout.cut(matrix, 2, 3) is matrix
 
 
@@ -126,16 +123,16 @@ def padded(fill: float, rows: int = 1, columns: int = 1, null: str | None = None
     return np.pad(scores, ((0, rows), (0, columns)), constant_values=fill)
 
 
+@ANY_NULL
 @pytest.mark.parametrize("fill", [-np.inf, -1e32, 0.0, -10000.0])
 @pytest.mark.parametrize(("rows", "columns", "what"), [(1, 0, "row"), (0, 1, "column"), (2, 2, "row")])
-@pytest.mark.parametrize("null", [None, "first", "last"])
-def test_padding_is_noticed(fill: float, rows: int, columns: int, what: str, null: str | None, says) -> None:
+def test_padding_is_noticed(fill, rows, columns, what, null, says) -> None:
     with says(f"the last {what} of a matrix of shape", "looks like padding", "--text FILE"):
         check_not_padding(padded(fill, rows, columns, null), PairLayout(null=null))
 
 
-@pytest.mark.parametrize("null", [None, "first", "last"])
-def test_scores_are_not_taken_for_padding(null: str | None) -> None:
+@ANY_NULL
+def test_scores_are_not_taken_for_padding(null) -> None:
     layout = PairLayout(null=null)
     check_not_padding(padded(0.0, 0, 0, null), layout)
     check_not_padding(np.zeros((3, 4)), layout)  # all alike: may be meant
@@ -144,17 +141,20 @@ def test_scores_are_not_taken_for_padding(null: str | None) -> None:
     check_not_padding(some, layout)
 
 
-def test_the_corner_of_null_and_masks_of_two_kinds_do_not_hide_padding(says) -> None:
-    with says("the last row", "padding"):
-        check_not_padding(np.array([[1.0, 2.0, 3.0], [-np.inf, -1e32, 7.0]]), PairLayout(null="last"))
-    with says("the last column", "padding"):
-        check_not_padding(np.array([[1.0, -np.inf], [2.0, -1e32]]), PairLayout())
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("layout", "matrix", "what"),
+    [
+        (PairLayout(null="last"), [[1.0, 2.0, 3.0], [-np.inf, -1e32, 7.0]], "row"),  # the corner and masks of two kinds
+        (PairLayout(), [[1.0, -np.inf], [2.0, -1e32]], "column"),
+        (PairLayout("weight"), [[0.5], [0.0]], "row"),
+        (PairLayout("weight"), [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]], "column"),
+    ],
+)
+def test_what_hides_padding(layout, matrix, what, says) -> None:
+    with says(f"the last {what}", "padding"):
+        check_not_padding(np.array(matrix), layout)
 
 
-def test_padding_of_weights(says) -> None:
-    with says("the last row", "padding"):
-        check_not_padding(np.array([[0.5], [0.0]]), PairLayout("weight"))
-    weights = np.pad(np.full((2, 2), 0.5), ((0, 0), (0, 1)))
-    with says("the last column", "padding"):
-        check_not_padding(weights, PairLayout("weight"))
+def test_a_word_without_weights_is_not_padding() -> None:
     check_not_padding(np.array([[0.5, 0.2], [0.0, 0.1]]), PairLayout("weight"))

@@ -1,26 +1,27 @@
-"""Three sentence pairs, and score files of them in every container."""
+"""Three sentence pairs, score files of them in every container, and what reads them."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
+from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource
 from deptree_cli.core.dtypes import Array
-from tests import arrays
+from deptree_cli.core.errors import DeptreeError
+from tests.arrays import npy
 
 RNG = np.random.default_rng(5)
 LENGTHS = {"a": (2, 3), "b/č": (4, 2), "c": (1, 1)}
 
-# Log-scores by name; some links are forbidden.
+# Log-scores by name, and those of the other direction; some links are forbidden.
 MATRICES: dict[str, Array] = {name: RNG.normal(size=lengths) for name, lengths in LENGTHS.items()}
 MATRICES["a"][0, 1] = MATRICES["b/č"][3, 0] = -np.inf
-
-# The other direction, where other links are forbidden.
 REVERSE: dict[str, Array] = {name: RNG.normal(size=lengths[::-1]) for name, lengths in LENGTHS.items()}
 REVERSE["a"][2, 1] = -np.inf
 
@@ -42,9 +43,6 @@ def npz(matrices: dict[str, Array]) -> bytes:
     return stream.getvalue()
 
 
-npy = arrays.npy
-
-
 def jsonl(matrices: dict[str, Array], words: Sequence[tuple[str, str]] = (), names: bool = True) -> bytes:
     """A line each, -inf as null; words: (source, target) of each pair."""
     lines = []
@@ -63,5 +61,44 @@ def safetensors(matrices: dict[str, Array]) -> bytes:
     return library.save({name: np.ascontiguousarray(scores) for name, scores in matrices.items()})
 
 
+def contents(kind: str, matrices: dict[str, Array] = MATRICES) -> bytes:
+    """The bytes of a score file: a container, or `batch` for padded matrices in one array."""
+    write = {
+        "npz": npz,
+        "npy": lambda named: npy(*named.values()),
+        "batch": lambda named: npy(batch(named)),
+        "safetensors": safetensors,
+        "jsonl": jsonl,
+    }
+    return write[kind](matrices)
+
+
 def gzipped(data: bytes) -> bytes:
     return gzip.compress(data)
+
+
+@pytest.fixture
+def read() -> Callable[..., list[PairRecord | DeptreeError]]:
+    """Everything in score files: a path, the options of `PairLayout` and the paths of `PairSource`."""
+
+    def everything(
+        path: str, symmetric: str | None = None, text: str | None = None, first: int = 1, **layout: object
+    ) -> list[PairRecord | DeptreeError]:
+        return list(PairSource(path, symmetric, text).read(PairLayout(**layout), first))  # type: ignore[arg-type]
+
+    return everything
+
+
+@pytest.fixture
+def says() -> Callable[..., object]:
+    """A context in which a DeptreeError with all these parts in its one line must be raised."""
+
+    @contextmanager
+    def expect(*parts: str) -> Iterator[None]:
+        with pytest.raises(DeptreeError) as caught:
+            yield
+        line = str(caught.value)
+        assert [part for part in parts if part not in line] == [], line
+        assert "\n" not in line
+
+    return expect

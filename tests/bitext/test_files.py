@@ -1,0 +1,327 @@
+"""Sentence pairs from their files: every container gives the same; what is bad is told in a line with its place."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deptree_cli.bitext import read_pairs
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource, ScoredPair, scored
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.scores.reading import read as read_trees
+from tests.arrays import npy
+from tests.bitext.conftest import LENGTHS, MATRICES, REVERSE, RNG, TEXT, WORDS, batch, contents, gzipped, jsonl, npz
+from tests.sample import DATA
+
+SCORES, REVERSED = str(DATA / "bitext.npz"), str(DATA / "bitext_reverse.npz")
+
+
+def plain(record: PairRecord | DeptreeError) -> tuple[object, ...]:
+    assert isinstance(record, PairRecord), record
+    scores = (record.scores, record.source_nulls, record.target_nulls)
+    return record.sent_id, record.key, *(each.tolist() for each in scores), record.source, record.target
+
+
+@pytest.fixture
+def deliver(put, monkeypatch):
+    """Put bytes where a transport has them, and return what the user would name."""
+
+    def deliver(data: bytes, suffix: str, transport: str) -> str:
+        if transport == "stdin":
+            stream = io.BytesIO(gzipped(data) if suffix == ".npz" else data)
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(stream)))
+            return "-"
+        return put(f"s{suffix}.gz", gzipped(data)) if transport == "gzip" else put(f"s{suffix}", data)
+
+    return deliver
+
+
+@pytest.mark.parametrize("transport", ["file", "gzip", "stdin"])
+@pytest.mark.parametrize("kind", ["npz", "npy", "batch", "safetensors", "jsonl"])
+def test_every_container_gives_the_same_pairs(kind, transport, deliver, read, put) -> None:
+    text = put("t.txt", TEXT) if kind != "safetensors" else None
+    path = deliver(contents(kind), f".{'npy' if kind == 'batch' else kind}", transport)
+    found = {record.sent_id: record for record in read(path, text=text, null_score=-1.5)}
+    named = kind in ("npz", "safetensors", "jsonl")
+    assert set(found) == (set(MATRICES) if named else {"1", "2", "3"})
+    assert [record.number for record in found.values()] == [1, 2, 3]
+    ours = [found[name] for name in MATRICES] if named else list(found.values())
+    for record, (name, scores), (source, target) in zip(ours, MATRICES.items(), WORDS, strict=True):
+        np.testing.assert_array_equal(record.scores, scores)
+        np.testing.assert_array_equal(record.source_nulls, np.full(len(scores), -1.5))
+        np.testing.assert_array_equal(record.target_nulls, np.full(scores.shape[1], -1.5))
+        assert record.key == (name if named else None)
+        assert (record.source, record.target) == ((tuple(source.split()), tuple(target.split())) if text else ((), ()))
+        assert record.place.startswith("standard input" if path == "-" else path)
+
+
+def test_one_matrix_and_running_numbers(put, read) -> None:
+    (record,) = read(put("s.npy", MATRICES["a"]), first=7)
+    assert (record.sent_id, record.number) == ("7", 7)
+    np.testing.assert_array_equal(record.scores, MATRICES["a"])
+
+
+@pytest.mark.parametrize("null", ["first", "last"])
+def test_null_in_every_container(null, put, read) -> None:
+    where = (1, 0) if null == "first" else (0, 1)
+    matrices = {name: np.pad(scores, (where, where), constant_values=-2.5) for name, scores in MATRICES.items()}
+    expected = [plain(each) for each in read(put("plain.npz", npz(MATRICES)), null_score=-2.5)]
+    for path in (put("s.npz", npz(matrices)), put("s.jsonl", jsonl(matrices))):
+        assert [plain(each) for each in read(path, null=null)] == expected
+    if null == "first":
+        path, text = put("b.npy", batch(matrices)), put("t.txt", TEXT)
+        assert [plain(each)[2:5] for each in read(path, text=text, null=null)] == [each[2:5] for each in expected]
+
+
+def test_words_beside_the_scores(put, read) -> None:
+    own = put("own.jsonl", jsonl(MATRICES, WORDS))
+    bare, text = put("bare.jsonl", jsonl(MATRICES)), put("t.txt", TEXT)
+    assert [plain(each) for each in read(own)] == [plain(each) for each in read(bare, text=text)]
+    others = TEXT.replace(b"yes", b"yeah")
+    assert read(own, text=put("others.txt", others))[2].target == ("yeah",)  # what the user named has precedence
+
+
+def test_fields_of_that_name_are_nothing_to_trees(put) -> None:
+    (tree,) = read_trees(put("s.jsonl", '{"scores": [[0, 1], [0, 0]], "source": "the web", "target": 3}'))
+    assert tree.distribution.n == 1
+
+
+@pytest.mark.parametrize(
+    "kinds", [("npz", "npz"), ("npy", "npz"), ("jsonl", "npz"), ("npy", "npy"), ("jsonl", "jsonl"), ("npz", "npy")]
+)
+def test_both_directions(kinds, put, read) -> None:
+    """Named scores in another order are found by their names; the mean is of log-scores, and nulls are averaged too."""
+
+    def put_one(name: str, kind: str, matrices: dict[str, Array]) -> str:
+        null = -1.0 if name == "s" else -4.0
+        with_null = {key: np.pad(each, (1, 0), constant_values=null) for key, each in matrices.items()}
+        return put(f"{name}.{kind}", contents(kind, with_null))
+
+    by_name = kinds[1] == "npz" and kinds[0] != "npy"
+    reverse = dict(reversed(REVERSE.items())) if by_name else REVERSE
+    found = read(put_one("s", kinds[0], MATRICES), symmetric=put_one("r", kinds[1], reverse), null="first")
+    for record, scores, other in zip(found, MATRICES.values(), REVERSE.values(), strict=True):
+        np.testing.assert_allclose(record.scores, (scores + other.T) / 2)
+        assert (np.isneginf(record.scores) == (np.isneginf(scores) | np.isneginf(other.T))).all()
+        assert {*record.source_nulls, *record.target_nulls} == {-2.5}
+
+
+def test_both_directions_of_weights_have_the_geometric_mean(put, read) -> None:
+    one, other = np.array([[1.0, 4.0], [0.0, 2.0]]), np.array([[4.0, 9.0], [9.0, 0.5]])
+    (record,) = read(put("s.npy", one), symmetric=put("r.npy", other), scale="weight", null_score=3.0)
+    np.testing.assert_allclose(np.exp(record.scores), np.sqrt(one * other.T))
+    np.testing.assert_allclose(np.exp(record.source_nulls), 3.0)
+
+
+@pytest.mark.parametrize("scale", ["log", "weight"])
+def test_null_in_json_forbids_on_both_scales(scale, put, read) -> None:
+    (record,) = read(put("s.jsonl", '{"scores": [[1, null]]}'), scale=scale)
+    assert record.scores.tolist() == [[float(scale == "log"), -np.inf]]
+
+
+def test_padded_batches_of_both_directions(put, read) -> None:
+    text = put("t.txt", TEXT)
+    exact = read(put("s.npz", npz(MATRICES)), symmetric=put("r.npz", npz(REVERSE)))
+    one, other = put("s.npy", batch(MATRICES)), put("r.npy", batch(REVERSE, 0.0))
+    for found in (read(one, symmetric=other, text=text), read("s.npz", symmetric=other)):
+        assert [plain(each)[2:5] for each in found] == [plain(each)[2:5] for each in exact]
+
+
+def test_padded_batches_without_words(put, read) -> None:
+    """The first pair fills the batch; the others are handed on as errors."""
+    matrices = {"a": RNG.normal(size=(3, 3)), "b": RNG.normal(size=(2, 3)), "c": RNG.normal(size=(3, 3))}
+    good, bad, last = read(put("s.npy", batch(matrices)))
+    np.testing.assert_array_equal(good.scores, matrices["a"])
+    np.testing.assert_array_equal(last.scores, matrices["c"])
+    assert str(bad).startswith("s.npy, matrix 2 (2): the last row of a matrix of shape (3, 3) looks like padding")
+
+
+def test_batches_with_lengths(put, read) -> None:
+    """One length cannot say how long two sentences are, a file of words can."""
+    path = put("s.npz", {"scores": batch(MATRICES), "lengths": np.array([2, 4, 1])})
+    assert all("a sentence pair needs two lengths" in str(each) for each in read(path))
+    assert [each.scores.shape for each in read(path, text=put("t.txt", TEXT))] == list(LENGTHS.values())
+
+
+def test_how_many_there_are(put) -> None:
+    source = PairSource(put("s.npz", npz(MATRICES)), text=put("t.txt", TEXT))
+    assert source.paths == ["s.npz", "t.txt"]
+    assert source.count is None
+    next(reading := source.read(PairLayout()))
+    assert source.count == 3
+    reading.close()
+    stream = PairSource(put("s.jsonl", jsonl(MATRICES)))
+    assert len(list(stream.read(PairLayout()))) == 3
+    assert stream.count is None
+
+
+def test_a_warning_where_no_link_pays(put) -> None:
+    def warned(path: str, **how: Any) -> list[str]:
+        lines: list[str] = []
+        list(PairSource(path).read(PairLayout(**how), warn=lambda _, line: lines.append(line)))
+        return [line for line in lines if line]
+
+    path = put("s.npz", {"a": np.full((2, 2), -1.0), "b": np.full((2, 2), 1.0)})
+    assert warned(path) == ["every link scores less than leaving both words unlinked: check --null-score"]
+    assert warned(path, null_score=-1.0) == []
+    (line,) = warned(put("n.npy", np.zeros((3, 3))), null="first")
+    assert line.endswith("--null first is where NULL stands")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"scores": [[1, 2]], "source": ["a"]}', "s.jsonl:2 (2): there is no field target beside the other one"),
+        ('{"scores": [[1, 2]], "target": ["a", "b"]}', "s.jsonl:2 (2): there is no field source"),
+        ('{"scores": [[1, 2]], "source": "a", "target": ["a", "b"]}', "the field source is not a list of words"),
+        ('{"scores": [[1, 2]], "source": ["a"], "target": ["a", "b\\n"]}', "leave it out and give --text"),
+        (
+            '{"scores": [[1, 2]], "source": ["a"], "target": ["b"]}',
+            "are for 1 and 2 words, but there are 1 and 1 words. Correct one of them: rows are source words, columns "
+            "target words; if NULL has one of each, pass --null",
+        ),
+        ('{"sent_id": "x", "scores": [[1, NaN]]}', "s.jsonl:2 (x): the score of the link 1-2 is NaN"),
+        ('{"sent_id": "x", "scores": []}', "s.jsonl:2 (x): there are no source words"),
+        ('{"scores": [[1], [2, 3]]}', "s.jsonl:2 (2): the rows of the field scores differ in length"),
+        ("{", "s.jsonl:2 (2): not JSON"),
+    ],
+)
+def test_a_bad_pair_does_not_end_the_reading(line, message, put, read) -> None:
+    good = '{"scores": [[1, 2]], "source": ["a"], "target": ["b", "c"]}'
+    first, bad, last = read(put("s.jsonl", f"{good}\n{line}\n{good}\n"))
+    assert isinstance(first, PairRecord)
+    assert (last.sent_id, last.number) == ("3", 3)
+    assert message in str(bad)
+    assert "\n" not in str(bad)
+
+
+def test_who_has_null_is_not_told_of_it(put, read) -> None:
+    (bad,) = read(put("s.jsonl", '{"scores": [[1, 2], [3, 4]], "source": ["a", "b"], "target": ["c"]}'), null="last")
+    assert "for 1 and 1 words" in str(bad)
+    assert "--null" not in str(bad)
+
+
+def test_bad_words_and_bad_scores_of_the_other_direction(put, read) -> None:
+    text = put("t.txt", TEXT.replace(b"das Haus |||", b"das Haus"))
+    bad, *good = read(put("s.npz", npz(MATRICES)), text=text)
+    assert str(bad).startswith("t.txt:1 (a): there is no |||")
+    assert [each.sent_id for each in good] == ["b/č", "c"]
+    damaged = REVERSE | {"a": np.full((3, 2), np.nan), "b/č": np.array([["x"]]), "c": np.ones((2, 2))}
+    first, second, last = read("s.npz", symmetric=put("r.npz", damaged))
+    assert str(first).startswith("r.npz[a] (a): the score of the link 1-1 is NaN")
+    assert str(second).startswith("r.npz[b/č] (b/č): the scores are of type <U1")
+    assert "the scores are for 1 and 1 words, those of the other direction for 2 and 2" in str(last)
+    assert "r.npz[c]" in str(last)
+    good, _, missing = read("s.npz", symmetric=put("r.npz", {"a": REVERSE["a"], "b/č": np.ones((1, 1))}))
+    assert isinstance(good, PairRecord)
+    assert "r.npz has no sentence with this id" in str(missing)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("beside", "message"),
+    [
+        (
+            {"text": b"a ||| b\n" + TEXT},
+            "(a): the scores are for 2 and 3 words, but there are 1 and 1 words at x.text:1. Check that all files hold "
+            "the same sentence pairs in the same order, with the same words: rows are source words, columns target "
+            "words; if NULL has one of each, pass --null",
+        ),
+        ({"text": TEXT + b"a ||| b\n"}, "x.text: the number of lines is 4, that of matrices in s.npz is 3"),
+        ({"symmetric": "abcc"}, "x.symmetric: the number of matrices is 4, that of matrices in s.npz is 3"),
+        ({"symmetric": "bac"}, "(a): the scores are for 2 and 3 words, those of the other direction for 2 and 4"),
+    ],
+)
+def test_files_out_of_step_end_the_reading(beside, message, put, read) -> None:
+    by_letter = {name[0]: scores for name, scores in REVERSE.items()}
+    paths = {}
+    for name, value in beside.items():
+        data = value if isinstance(value, bytes) else npy(*map(by_letter.get, value))
+        paths[name] = put(f"x.{name}", data)
+    with pytest.raises(OutOfStep) as caught:
+        read(put("s.npz", npz(MATRICES)), **paths)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_batch_that_is_too_small(put, read) -> None:
+    text = put("t.txt", TEXT.replace(b"ist so", b"ist sehr so"))
+    with pytest.raises(OutOfStep, match="are for 4 and 3 words, but there are 5 and 2 words"):
+        read(put("s.npy", batch(MATRICES)), text=text)
+
+
+def test_other_names_in_the_same_order(put, read) -> None:
+    """Names that are no running numbers pair, wherever one is missing."""
+    path = put("s.jsonl", jsonl(MATRICES))
+
+    def with_names(names: str) -> str:
+        return put("r.jsonl", jsonl(dict(zip(names, REVERSE.values(), strict=True))))
+
+    first, missing, last = read(path, symmetric=with_names("abc"))
+    assert isinstance(first, PairRecord)
+    assert isinstance(last, PairRecord)
+    assert str(missing).startswith("s.jsonl:2 (b/č): r.jsonl has no sentence with this id")
+    assert [isinstance(each, PairRecord) for each in read(path, symmetric=with_names("xyc"))] == [False, False, True]
+
+
+def test_a_bad_pair_keeps_the_others_in_step(put, read) -> None:
+    lines = jsonl(MATRICES, names=False).splitlines(keepends=True)
+    path, reverse = put("s.jsonl", b"".join([lines[0], b"[]\n", lines[2]])), put("r.npy", npy(*REVERSE.values()))
+    first, bad, last = read(path, symmetric=reverse, text=put("t.txt", TEXT))
+    assert isinstance(bad, DeptreeError)
+    assert (first.target, last.target) == (("the", "old", "house"), ("yes",))
+    np.testing.assert_allclose(last.scores, (MATRICES["c"] + REVERSE["c"].T) / 2)
+
+
+def test_no_order_no_pairing_by_order(put, read, says) -> None:
+    path = put("s.safetensors", contents("safetensors"))
+    with says("s.safetensors: the order of the matrices is not known"):
+        read(path, text=put("t.txt", TEXT))
+    with says("s.safetensors: the order of the matrices is not known"):
+        read(path, symmetric=put("r.npy", npy(*REVERSE.values())))
+    assert len(read(path, symmetric=put("r.npz", npz(REVERSE)))) == 3
+    with says("r.safetensors: the order of the matrices is not known"):
+        read(put("s.npy", np.ones((2, 2))), symmetric=put("r.safetensors", contents("safetensors", REVERSE)))
+
+
+def test_records_travel_to_worker_processes_and_back() -> None:
+    scores = np.array([[1.0, -np.inf, 0.5], [-1.0, 2.0, 0.25]])
+    nulls = np.array([-0.5, 0.5]), np.array([0.0, -np.inf, 1.0])
+    record = PairRecord("x", 3, "s.npz[x]", scores, *nulls, ("a", "b"), ("c", "d", "e"))
+    how, sent = pickle.loads(pickle.dumps((partial(scored, temperature=2.0), record)))
+    back: ScoredPair = pickle.loads(pickle.dumps(how(sent)))
+    ours, theirs = back.distribution, AlignmentDistribution(scores / 2, "log", nulls[0] / 2, nulls[1] / 2)
+    assert (back.id, ours.id, back.record.source, back.record.target) == ("x", "x", ("a", "b"), ("c", "d", "e"))
+    for name in ("log_scores", "source_nulls", "target_nulls"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    with pytest.raises(DeptreeError, match=r"^s\.npz\[x\] \(x\): the temperature"):
+        scored(record, temperature=1e-200)
+
+
+def test_read_pairs_gives_distributions_and_words() -> None:
+    pairs = list(read_pairs(SCORES, str(DATA / "bitext.txt"), null_score=-1.0, temperature=2.0))
+    with np.load(SCORES) as scores, np.load(REVERSED) as others:
+        assert [pair.id for pair in pairs] == [*scores]
+        for pair, both in zip(pairs, read_pairs(SCORES, symmetric=REVERSED), strict=True):
+            np.testing.assert_array_equal(pair.distribution.log_scores, scores[pair.id] / 2)
+            assert set(pair.distribution.source_nulls) == {-0.5}
+            assert scores[pair.id].shape == (len(pair.record.source), len(pair.record.target))
+            np.testing.assert_allclose(both.distribution.log_scores, (scores[pair.id] + others[pair.id].T) / 2)
+
+
+def test_read_pairs_raises_errors_or_hands_them_on(put) -> None:
+    path = put("s.npz", {"bad": np.array([[np.nan]]), "good": np.eye(2)})
+    with pytest.raises(DeptreeError, match="is NaN"):
+        list(read_pairs(path))
+    errors: list[DeptreeError] = []
+    assert [pair.id for pair in read_pairs(path, on_error=errors.append)] == ["good"]
+    assert [error.sent_id for error in errors] == ["bad"]

@@ -1,0 +1,183 @@
+"""Words and links of sentence pairs as text, how links agree with known ones, and what the sample pairs promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deptree_cli.bitext.files import PairRecord, PairWords, pharaoh_line, read_pharaoh, read_text, scored
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
+from deptree_cli.core.errors import DeptreeError
+from tests.sample import DATA
+
+
+def known(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> KnownLinks:
+    return KnownLinks(frozenset(sure), frozenset(sure | possible))
+
+
+KNOWN = known({(0, 0), (1, 1), (2, 3)}, {(2, 2), (3, 3)})
+
+
+def test_words(put) -> None:
+    """White space of ASCII parts words, a no-break space does not; a BOM is no word, and CRLF ends a line too."""
+    data = "\ufeffdas Haus ||| the house\r\n  10\u00a0000\tJahre  |||  10,000 years \n||| nothing\n"
+    assert list(read_text(put("t.txt", data))) == [
+        PairWords(("das", "Haus"), ("the", "house"), "t.txt:1"),
+        PairWords(("10\u00a0000", "Jahre"), ("10,000", "years"), "t.txt:2"),
+        PairWords((), ("nothing",), "t.txt:3"),
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_at_the_end_are_no_pairs(end, put) -> None:
+    found = list(read_text(put("t.txt", end.join(["a ||| b", "c ||| d", "", " ", ""]))))
+    assert [str(each.source[0]) for each in found] == ["a", "c"]
+
+
+def test_bad_lines_are_handed_on(put) -> None:
+    path = put("t.txt", b"a ||| b\nno bars\na ||| b ||| c\na|||b\n\xff ||| b\n\nc ||| d\n")
+    first, *bad, last = read_text(path)
+    assert isinstance(first, PairWords)
+    assert isinstance(last, PairWords)
+    lines = [str(each) for each in bad]
+    assert [line.partition(". ")[0] for line in lines] == [
+        "t.txt:2: there is no ||| between words",
+        "t.txt:3: there are 2 ||| between words",
+        "t.txt:4: there is no ||| between words",
+        "t.txt:5: the line is not UTF-8",
+        "t.txt:6: there is no ||| between words",
+    ]
+    assert all("\n" not in line for line in lines)
+
+
+def test_missing_and_empty_files(put, says) -> None:
+    with says("t.txt: no such file"):
+        list(read_text("t.txt"))
+    with says("t.txt: the file is empty"):
+        list(read_text(put("t.txt", b"")))
+
+
+def test_links_of_pharaoh_lines(put) -> None:
+    first, empty, third = read_pharaoh(put("g.align", b"\xef\xbb\xbf0-0 10-2 1?1\r\n\n2p3 2-3  0-1\t\n"))
+    assert (first.sure, first.possible) == ({(0, 0), (10, 2)}, {(0, 0), (10, 2), (1, 1)})
+    assert (empty.sure, empty.possible, empty.place) == (frozenset(), frozenset(), "g.align:2")
+    assert third.sure == third.possible == {(2, 3), (0, 1)}  # both possible and sure: sure
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", ["0-", "-1-0", "0-0-0", "a-b", "0:0", "1,2", "0x1", "٠-١", "0 - 0", "9999999999-0"])
+def test_what_is_no_link(text, put) -> None:
+    good, bad, after = read_pharaoh(put("g.align", f"0-0\n1-1 {text}\n2-2\n"))
+    assert isinstance(good, KnownLinks)
+    assert isinstance(after, KnownLinks)
+    assert str(bad).startswith(f"g.align:2: {text.split()[0]!r} is not a link")
+    assert "\n" not in str(bad)
+
+
+def test_links_are_written_and_read_again(put) -> None:
+    sure, possible, nothing = frozenset({(10, 0), (2, 1), (2, 0)}), frozenset({(2, 1), (0, 3)}), frozenset()
+    lines = [pharaoh_line(sure, possible), pharaoh_line(nothing), pharaoh_line(sure)]
+    assert lines == [b"0?3 2-0 2-1 10-0\n", b"\n", b"2-0 2-1 10-0\n"]
+    found = [(each.sure, each.possible) for each in read_pharaoh(put("g.align", b"".join(lines)))]
+    assert found == [(sure, sure | possible), (nothing, nothing), (sure, sure)]
+
+
+def test_links_of_targets() -> None:
+    assert links_of(np.array([2, -1, 0], dtype=np.int32)) == {(0, 2), (2, 0)}
+    assert links_of(np.array([-1, -1], dtype=np.int32)) == links_of([]) == frozenset()
+    assert all(type(word) is int for link in links_of(np.array([1], dtype=np.int32)) for word in link)
+
+
+def test_rates_by_the_definitions() -> None:
+    """Random links, sure and possible ones: loops over all cells instead of sets."""
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        p, q = rng.integers(1, 6, size=2)
+        found, sure, possible = rng.random((3, p, q)) < 0.4
+        possible |= sure
+        if not (found.any() and sure.any()):
+            continue
+        cells: list[Links] = [frozenset(map(tuple, np.argwhere(each).tolist())) for each in (found, sure, possible)]
+        counts = LinkCounts.of(cells[0], KnownLinks(*cells[1:]))
+        in_sure, in_possible = (found & sure).sum(), (found & possible).sum()
+        assert counts.precision == pytest.approx(in_possible / found.sum())
+        assert counts.recall == pytest.approx(in_sure / sure.sum())
+        rate = 1 - (in_sure + in_possible) / (found.sum() + sure.sum())
+        assert counts.alignment_error_rate == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(("found", "rate"), [(KNOWN.sure, 0), (KNOWN.possible, 0), ({(9, 9)}, 1), ((), 1)])
+def test_best_and_worst(found, rate) -> None:
+    """Possible links cost nothing, whether they are found or not."""
+    assert LinkCounts.of(frozenset(found), KNOWN).alignment_error_rate == pytest.approx(rate)
+
+
+def test_rates_of_nothing_are_none() -> None:
+    nothing = LinkCounts.of(frozenset(), known(set(), {(0, 0)}))
+    assert (nothing.precision, nothing.recall, nothing.alignment_error_rate) == (None, None, None)
+    assert LinkCounts.of(frozenset(), KNOWN).precision is None
+    assert LinkCounts.of(frozenset({(0, 0)}), known(set(), {(0, 0)})).recall is None
+
+
+def test_counts_add_up_over_pairs() -> None:
+    """The rates of a corpus are those of the sums: 1 of 4 and 1 of 1 found links are possible, so 2 of 5."""
+    first = LinkCounts.of(frozenset({(0, 0), (5, 5), (5, 6), (5, 7)}), KNOWN)
+    second = LinkCounts.of(frozenset({(0, 0)}), known({(0, 0)}, set()))
+    total = sum((first, second), LinkCounts())
+    rates = {"precision": 2 / 5, "recall": 2 / 4, "alignment_error_rate": 1 - 4 / 9}
+    assert total.summary() == {"pairs": 2, "links": 5, "sure": 4, **rates}
+
+
+@pytest.mark.parametrize(("p", "q", "link"), [(3, 4, "3-3"), (4, 3, "2-3")])
+def test_links_beyond_the_sentences(p, q, link) -> None:
+    KNOWN.check_within(4, 4)
+    with pytest.raises(DeptreeError, match=f"the link {link} is outside the {p} source and {q} target words"):
+        KNOWN.check_within(p, q)
+
+
+# The sample pairs: words without links, links that cross, and a close call.
+
+
+@pytest.fixture
+def gold() -> list[KnownLinks]:
+    return list(read_pharaoh(str(DATA / "bitext_gold.align")))
+
+
+@pytest.fixture
+def pairs(read) -> list[PairRecord]:
+    return read(str(DATA / "bitext.jsonl"))
+
+
+def test_all_sample_files_hold_the_same_pairs(pairs, gold, read) -> None:
+    scores = str(DATA / "bitext.npz")
+    with_text = read(scores, text=str(DATA / "bitext.txt"))
+    both = read(scores, symmetric=str(DATA / "bitext_reverse.npz"))
+    for one, other, mean, line in zip(pairs, with_text, both, gold, strict=True):
+        np.testing.assert_array_equal(one.scores, other.scores)
+        assert (one.sent_id, one.source, one.target) == (other.sent_id, other.source, other.target)
+        assert 0 < np.abs(one.scores - mean.scores).max() < 1  # much the same but not quite
+        line.check_within(len(one.source), len(one.target))
+
+
+def test_known_links_of_the_sample_stand_out(pairs, gold) -> None:
+    for pair, line in zip(pairs, gold, strict=True):
+        assert min(pair.scores[link] for link in line.sure) > 4
+        others = [score for link, score in np.ndenumerate(pair.scores) if link not in line.possible and score > 2]
+        articles = sum(word in ("der", "die", "das", "den") for word in pair.source)
+        assert len(others) <= articles  # only articles may be taken for one another
+    words = sum(len(pair.source) + len(pair.target) for pair in pairs)
+    assert words - sum(2 * len(line.sure) for line in gold) > 4
+    assert any(a < c and b > d for line in gold for a, b in line.sure for c, d in line.sure)
+
+
+def test_the_best_links_of_the_sample_are_right_but_for_the_close_call(pairs, gold) -> None:
+    """In one pair the articles change places, by one nat at most; possible links cost nothing."""
+    wrong = {}
+    for pair, line in zip(pairs, gold, strict=True):
+        found = links_of(scored(pair).distribution.argmax())
+        if LinkCounts.of(found, line).alignment_error_rate:
+            wrong[pair.sent_id] = [pair.scores[link] for link in found - line.possible]
+            wrong[pair.sent_id] += [-pair.scores[link] for link in line.sure - found]
+    assert list(wrong) == ["de-3"]
+    assert len(wrong["de-3"]) == 4
+    assert 0 < sum(wrong["de-3"]) <= 1
