@@ -1,20 +1,28 @@
-"""Three sentence pairs, score files of them in every container, and what reads them."""
+"""Three sentence pairs and score files of them; distributions of brute-force grammars, and what their draws must be."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
 
+from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from tests.arrays import npy
+from tests.brute_itg import Alignments, Grammar, targets_of
+from tests.pearson import chi_square
+
+TOLERANCE = 1e-10
+LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 
 RNG = np.random.default_rng(5)
 LENGTHS = {"a": (2, 3), "b/č": (4, 2), "c": (1, 1)}
@@ -75,6 +83,20 @@ def contents(kind: str, matrices: dict[str, Array] = MATRICES) -> bytes:
 
 def gzipped(data: bytes) -> bytes:
     return gzip.compress(data)
+
+
+def pair_of(grammar: Grammar, **settings: Any) -> AlignmentDistribution:
+    nulls = {"source_nulls": grammar.source_nulls, "target_nulls": grammar.target_nulls}
+    return AlignmentDistribution(grammar.scores, **nulls, bispans=grammar.bispans, **settings)
+
+
+def check_law(targets: np.ndarray, exact: Alignments) -> None:
+    """Chi-square, rare alignments pooled; one of probability 0 fails at once."""
+    p = targets.shape[1]
+    probs = {targets_of(links, p): probability for links, probability in exact.probabilities().items()}
+    counts = Counter(map(tuple, targets.tolist()))
+    assert counts.keys() <= probs.keys()
+    assert chi_square(np.array([counts[each] for each in probs]), np.array([*probs.values()]))[2] > LEVEL
 
 
 @pytest.fixture

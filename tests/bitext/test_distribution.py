@@ -1,0 +1,364 @@
+"""Distributions over alignments: sums, samples and best links against brute force, of weights of any size."""
+
+from __future__ import annotations
+
+import pickle
+from math import comb
+
+import numpy as np
+import pytest
+
+from deptree_cli.bitext import scores as module
+from deptree_cli.bitext.distribution import AlignmentDistribution, ItgChart, nothing_pinned
+from deptree_cli.bitext.scores import is_turned, links_of, shift
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.numbers import REAL
+from deptree_cli.core.streams import sentence_stream
+from tests.bitext.conftest import LEVEL, TOLERANCE, check_law, pair_of
+from tests.brute_itg import Alignments, Grammar, alignments, parts, targets_of
+from tests.pearson import chi_square
+
+DRAWS = 20_000
+LOST = np.exp(-100.0)
+NAN, INF = np.nan, np.inf
+
+# How many permutations can be built: large Schroeder numbers (OEIS A006318).
+SCHROEDER = [1, 1, 2, 6, 22, 90, 394, 1806, 8558]
+
+
+def grammar_of(p: int, q: int, scale: float = 1.0, seed: int = 0, holes: float = 0.0) -> Grammar:
+    """Gaussian log-weights of everything, of bispans with odd seeds only; some links and words are forbidden."""
+    rng = np.random.default_rng([seed, p, q])
+    arrays = [scale * rng.normal(size=shape) for shape in ((p, q), (p,), (q,), (p + 1, p + 1, q + 1, q + 1))]
+    for array in arrays[:3]:
+        array[rng.random(array.shape) < holes] = -INF
+    return Grammar(*arrays[:3], arrays[3] if seed % 2 else None)
+
+
+@pytest.mark.parametrize(("p", "q"), [(p, q) for p in range(1, 6) for q in range(1, 6)])
+def test_brute_force_finds_as_many_alignments_as_there_are(p, q) -> None:
+    """Any k words of either side, in any order that can be built; of up to three words that is any order."""
+    numbers = [comb(p, k) * comb(q, k) for k in range(min(p, q) + 1)]
+    assert len(alignments(p, q)) == sum(map(int.__mul__, numbers, SCHROEDER))
+    matchings = sum(map(int.__mul__, numbers, [1, 1, 2, 6, 24, 120]))
+    assert (len(alignments(p, q)) == matchings) == (min(p, q) < 4)
+
+
+def test_parts_of_brute_force_by_hand() -> None:
+    """0-1 1-0 in reverse, then 3-2; source word 2 and target words 3 and 4 are unlinked."""
+    links = frozenset([(0, 1), (1, 0), (3, 2)])
+    assert sorted(parts(4, 5, links)) == [(0, 1, 1, 2), (0, 3, 0, 2), (0, 4, 0, 5), (1, 3, 0, 1), (3, 4, 2, 5)]
+    straight = frozenset([(0, 0), (1, 1), (2, 2)])
+    assert sorted(parts(3, 3, straight)) == [(0, 1, 0, 1), (0, 2, 0, 2), (0, 3, 0, 3), (1, 2, 1, 2), (2, 3, 2, 3)]
+
+
+@pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 5), (5, 1), (2, 2), (3, 2), (3, 3), (4, 3), (5, 5)])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0, 200.0, 1000.0])
+def test_sums_and_best(p, q, scale) -> None:
+    """With weights of bispans (odd seeds) and without, with and without forbidden links and nulls.
+
+    Marginals below e^-100 may be lost (`core/spaces.py`), all others are right to ten digits.
+    """
+    for seed, holes in ((0, 0.0), (1, 0.0), (3, 0.3)):
+        grammar = grammar_of(p, q, scale, seed, holes)
+        pair, exact = pair_of(grammar), Alignments(grammar)
+        if not exact.count:
+            continue
+        assert np.exp(pair.log_partition - exact.log_partition) == pytest.approx(1.0, rel=TOLERANCE)
+        assert pair.marginals() == pytest.approx(exact.marginals(), rel=TOLERANCE, abs=LOST)
+        assert tuple(pair.argmax().tolist()) == targets_of(exact.best()[1], p)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_ties_are_won_by_one_of_the_best(turned, monkeypatch) -> None:
+    """Whole scores, many of them equal: what is found weighs as much as any, on whichever side the chart begins."""
+    monkeypatch.setattr(module, "is_turned", lambda p, q: turned)
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        p, q = rng.integers(1, 5, size=2)
+        grammar = Grammar(*(rng.integers(-1, 2, size=shape).astype(float) for shape in ((p, q), p, q)))
+        assert grammar.log_weight(links_of(pair_of(grammar).argmax())) == Alignments(grammar).best()[0]
+
+
+def test_permutations_that_cannot_be_built() -> None:
+    """2 4 1 3 cannot be cut into blocks that change places: one link is given up."""
+    scores = np.full((4, 4), -50.0)
+    scores[np.arange(4), [1, 3, 0, 2]] = 5.0
+    linked = AlignmentDistribution(scores).argmax()
+    assert np.sum(linked == [1, 3, 0, 2]) == 3
+    assert np.sum(linked == -1) == 1
+
+
+@pytest.mark.slow("statistics")
+@pytest.mark.parametrize("shift", [0.0, 1e3, -1e3, 1e5, -1e5])
+@pytest.mark.parametrize(("p", "q"), [(1, 2), (3, 2), (4, 4)])
+@pytest.mark.filterwarnings("error")
+def test_samples(p, q, shift) -> None:
+    """H0: links are independent draws with their exact probabilities. 20,000 draws, threshold 1e-6.
+
+    What reaches the ends of both sentences weighs e^shift more: one part of every alignment with links. The first words
+    cannot be unlinked, so that this changes no probability, and takes float64 out of its range.
+    """
+    grammar = grammar_of(p, q, seed=1, holes=0.1)
+    grammar.scores[0, 0], grammar.source_nulls[0] = 0.0, -INF
+    plain, exact = pair_of(grammar), Alignments(grammar)
+    grammar.bispans[0, p, :, q] += shift
+    pair = pair_of(grammar)
+    check_law(pair.sample(DRAWS, 1), exact)
+    assert pair.log_partition - shift == pytest.approx(plain.log_partition, abs=1e-9)
+    assert pair.marginals() == pytest.approx(plain.marginals(), rel=TOLERANCE)
+
+
+def test_samples_where_links_are_far_apart() -> None:
+    """H0 as above; both words like one target word, and what is left is e^-1000 as good: two ways to share."""
+    scores = np.array([[0.0, -1000.0], [0.3, -1000.0]])
+    grammar = Grammar(scores, np.full(2, -INF), np.full(2, -INF))
+    check_law(pair_of(grammar).sample(DRAWS, 3), Alignments(grammar))
+    assert pair_of(grammar).log_partition == pytest.approx(Alignments(grammar).log_partition, rel=TOLERANCE)
+
+
+def test_sources_of_draws() -> None:
+    """A seed is that of the pair's own stream, by its id; a Generator is used as it is."""
+    pair = pair_of(grammar_of(3, 3), id="s-7")
+    draws = pair.sample(50, 5)
+    assert (draws.shape, draws.dtype, pair.sample(0, 1).shape) == ((50, 3), np.int32, (0, 3))
+    assert np.array_equal(draws, pair.sample(50, 5))
+    assert np.array_equal(draws, pair.sample(50, sentence_stream(5, "s-7")))
+    assert not np.array_equal(draws, pair.sample(50, 6))
+    assert not np.array_equal(draws, pair_of(grammar_of(3, 3), id="s-8").sample(50, 5))
+    rng = np.random.default_rng(5)
+    assert not np.array_equal(pair.sample(50, rng), pair.sample(50, rng))
+
+
+def test_temperature_and_weights() -> None:
+    """Temperature divides every log-score; weights are what logarithms are taken of."""
+    grammar = grammar_of(3, 2, seed=1)
+    quarter = (0.25 * each for each in (grammar.scores, grammar.source_nulls, grammar.target_nulls, grammar.bispans))
+    cold = pair_of(Grammar(*quarter))
+    assert pair_of(grammar, temperature=4.0).marginals() == pytest.approx(cold.marginals(), rel=1e-12)
+    weights = np.array([[0.5, 0.0], [2.0, 1.0]])
+    with np.errstate(divide="ignore"):
+        logarithms = AlignmentDistribution(np.log(weights), "log", np.log(0.7), np.log([0.1, 3.0]))
+    by_weight = AlignmentDistribution(weights, "weight", 0.7, [0.1, 3.0])
+    assert by_weight.log_partition == pytest.approx(logarithms.log_partition, rel=1e-14)
+    assert by_weight.log_scores[0, 1] == -INF
+    assert by_weight.source_nulls.shape == (2,)
+
+
+def test_pairs_travel_and_never_change() -> None:
+    grammar = grammar_of(3, 2, seed=1)
+    scores = grammar.scores.copy()
+    pair = pair_of(grammar, id="s-1")
+    assert pair.marginals() is pair.marginals()
+    back = pickle.loads(pickle.dumps(pair))
+    assert (back.id, back.p, back.q) == ("s-1", 3, 2)
+    assert back.log_partition == pair.log_partition
+    assert np.array_equal(back.marginals(), pair.marginals())
+    assert np.array_equal(back.sample(5, 1), pair.sample(5, 1))
+    assert repr(back) == repr(pair) == "<AlignmentDistribution 's-1': 3 source and 2 target words, 6 links>"
+    for each in (pair, back):
+        for array in (each.log_scores, each.source_nulls, each.target_nulls, each.bispans, each.marginals()):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0.0
+        with pytest.raises(AttributeError, match="never changes"):
+            each.id = "other"
+    grammar.scores[:] = 0.0
+    assert np.array_equal(pair.log_scores, scores)
+
+
+def test_a_chart_that_a_program_fills_is_not_the_distributions_own() -> None:
+    """What a program is asked meanwhile changes nothing of the distribution."""
+    pair = pair_of(grammar_of(3, 3))
+    log_z, draws = pair.log_partition, pair.sample(20, 1)
+    program = pair.program()
+    program.inside(program.compile(np.ones(9, dtype=np.bool_), np.eye(3, dtype=np.bool_).ravel()))
+    assert pair.log_partition == log_z
+    assert np.array_equal(pair.sample(20, 1), draws)
+
+
+def test_marginals_where_all_links_are_certain() -> None:
+    """Long sentences with large scores on the diagonal: no marginal is above 1 or NaN."""
+    scores: Float = np.full((30, 30), -400.0)
+    np.fill_diagonal(scores, 400.0)
+    assert AlignmentDistribution(scores).marginals() == pytest.approx(np.eye(30), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [5, 20])
+def test_a_link_is_as_probable_as_it_weighs_whatever_stands_around_it(n) -> None:
+    """Diagonal links of e^4, all others and all unlinked words of 1: in the middle 0.98 of the weight has the link.
+
+    Where an unlinked word can be attached in several ways it has 0.48 at n = 20. Two neighbours that give up their
+    links for one across them are the rest.
+    """
+    scores = np.full((n, n), -INF)
+    np.fill_diagonal(scores, 4.0)
+    expected = np.exp(4.0) / (1 + np.exp(4.0))
+    assert AlignmentDistribution(scores).marginals().diagonal() == pytest.approx(np.full(n, expected), rel=1e-12)
+
+
+def test_flat_scores_count_alignments() -> None:
+    number = sum(comb(8, k) ** 2 * SCHROEDER[k] for k in range(9))
+    assert np.exp(AlignmentDistribution(np.zeros((8, 8))).log_partition) == pytest.approx(number, rel=1e-12)
+
+
+@pytest.mark.parametrize(("p", "q"), [(2, 900), (60, 2), (200, 2)])
+def test_words_that_must_stay_unlinked_do_not_leave_float64(p, q) -> None:
+    """Each of them prefers its best link by 20 nats or more, and most of them cannot have it."""
+    links = np.random.default_rng(7).uniform(20.0, 25.0, size=(p, q))
+    shifted = shift(links, np.zeros(p), np.zeros(q), None)
+    chart = ItgChart(shifted).filled(nothing_pinned(shifted))
+    assert chart.kind is REAL
+    weights = np.exp(links if p == 2 else links.T)  # of two words: at most two links, of any two words
+    sums = weights.sum(axis=1)
+    log_z = np.log(1.0 + sums.sum() + sums.prod() - weights.prod(axis=0).sum())
+    assert chart.log_z == pytest.approx(log_z, rel=1e-13)
+
+
+# Pairs with one side much longer: the sides of their charts are exchanged.
+
+
+def uneven(p: int, q: int, spread: float) -> AlignmentDistribution:
+    rng = np.random.default_rng([0, p, q])
+    links, sources, targets = (spread * rng.normal(size=size) for size in ((p, q), p, q))
+    links[rng.random((p, q)) < 0.1] = -INF
+    return AlignmentDistribution(links, "log", sources, targets)
+
+
+def joint_of_two(pair: AlignmentDistribution) -> tuple[float, Float]:
+    """Log Z, and the probabilities of what two target words are linked with, (p + 1, p + 1): the last is nothing.
+
+    Without a chart: two target words may have any two source words, in any order.
+    """
+    odds = pair.log_scores - pair.source_nulls[:, None]
+    first, second = (np.append(odds[:, j], pair.target_nulls[j]) for j in (0, 1))
+    joint = first[:, None] + second
+    np.fill_diagonal(joint[:-1, :-1], -INF)
+    log_z = np.logaddexp.reduce(joint, axis=None)
+    return float(log_z + pair.source_nulls.sum()), np.exp(joint - log_z)
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0, 30.0])
+def test_two_target_words_beside_many(spread) -> None:
+    assert is_turned(100, 2)
+    pair = uneven(100, 2, spread)
+    log_z, joint = joint_of_two(pair)
+    assert pair.log_partition == pytest.approx(log_z, rel=1e-12)
+    marginals = np.stack([joint.sum(axis=1)[:-1], joint.sum(axis=0)[:-1]], axis=1)
+    assert pair.marginals() == pytest.approx(marginals, rel=1e-11, abs=1e-300)
+    best = np.full(101, -1)
+    first, second = np.unravel_index(joint.argmax(), joint.shape)
+    best[first], best[second] = 0, 1
+    assert pair.argmax().tolist() == best[:-1].tolist()
+
+
+def test_samples_of_two_target_words_beside_many() -> None:
+    """H0: both target words are linked as the joint distribution says. 20,000 draws in 36 cells, threshold 1e-6."""
+    pair = uneven(100, 2, 0.5)
+    _, joint = joint_of_two(pair)
+    drawn = pair.sample(DRAWS, seed=3)
+    assert drawn.shape == (DRAWS, 100)
+    assert ((drawn == 0).sum(axis=1) <= 1).all()
+    assert ((drawn == 1).sum(axis=1) <= 1).all()
+    ends = np.hstack([drawn, np.full((len(drawn), 1), -2)])
+    first, second = (np.where((drawn == j).any(axis=1), (ends == j).argmax(axis=1), 100) for j in (0, 1))
+    groups = np.arange(101) * 6 // 101
+    expected, counts = np.zeros((6, 6)), np.zeros((6, 6))
+    np.add.at(expected, (groups[:, None], groups), joint)
+    np.add.at(counts, (groups[first], groups[second]), 1)
+    assert chi_square(counts.ravel(), expected.ravel())[2] > LEVEL
+
+
+@pytest.mark.parametrize(("p", "q"), [(7, 5), (5, 7), (24, 3), (40, 1)])
+@pytest.mark.parametrize("spread", [1.0, 30.0, 400.0])
+def test_either_side_gives_the_same(p, q, spread, monkeypatch) -> None:
+    """Also where float64 does not suffice."""
+    found = []
+    for turned in (False, True):
+        monkeypatch.setattr(module, "is_turned", lambda p, q, turned=turned: turned)
+        pair = uneven(p, q, spread)
+        found.append((pair.log_partition, pair.marginals(), pair.argmax()))
+    (log_z, marginals, best), (other_log_z, other_marginals, other_best) = found
+    assert other_log_z == pytest.approx(log_z, rel=1e-12, abs=1e-12)
+    assert other_marginals == pytest.approx(marginals, rel=1e-12, abs=1e-12)
+    assert other_best.tolist() == best.tolist()
+
+
+# What is wrong with scores: each in one line, with what to do.
+
+
+def bispans(at: tuple[int, ...], value: float) -> Float:
+    found = np.zeros((3, 3, 4, 4))
+    found[at] = value
+    return found
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"scores": [[0.0, NAN]]}, "the score of the link 1-2 is NaN. Repair the scores."),
+        ({"scores": [[0.0], [INF]]}, "the score of the link 2-1 is too large for a score (beyond 1e+15)."),
+        ({"scores": [[1e16]]}, "the score of the link 1-1 is too large for a score (beyond 1e+15)."),
+        ({"scores": [[1.0, INF]], "scale": "weight"}, "the score of the link 1-2 is infinite."),
+        ({"scores": [[1, -0.5]], "scale": "weight"}, "the score of the link 1-2 is negative. If these are log-scores"),
+        ({"scores": [[0.0]], "scale": "logit"}, "unknown scale 'logit'. Choose one of weight, log."),
+        ({"scores": [0.0, 1.0]}, "the scores of links have shape (2,), not (source words, target words)."),
+        ({"scores": 1.0}, "the scores of links have shape (), not (source words, target words)."),
+        ({"scores": np.zeros((2, 2, 2))}, "the scores of links have shape (2, 2, 2), not"),
+        ({"scores": np.zeros((0, 3))}, "there are no source words (shape (0, 3)). Remove this pair."),
+        ({"scores": np.zeros((3, 0))}, "there are no target words (shape (3, 0)). Remove this pair."),
+        ({"scores": [[0.0], [1.0, 2.0]]}, "the scores of links are not an array of numbers."),
+        ({"scores": [["x"]]}, "the scores of links are of type <U1, not real numbers."),
+        ({"scores": [[1j]]}, "the scores of links are of type complex128, not real numbers."),
+        ({"source_nulls": [0.0, NAN]}, "the null score of source word 2 is NaN."),
+        ({"target_nulls": INF}, "the null score of target word 1 is too large for a score"),
+        ({"source_nulls": [0.0]}, "the source null scores have shape (1,), but there are 2 source words."),
+        ({"target_nulls": np.zeros((3, 1))}, "the target null scores have shape (3, 1), but there are 3 target words."),
+        ({"target_nulls": "none"}, "the target null scores are of type <U4, not real numbers."),
+        ({"source_nulls": -1.0, "scale": "weight"}, "the null score of source word 1 is negative."),
+        ({"bispans": np.zeros((2, 3))}, "the scores of bispans have shape (2, 3). Give an array (3, 3, 4, 4): s, t, u"),
+        ({"bispans": bispans((0, 1, 1, 2), NAN)}, "the score of the bispan (0, 1, 1, 2) is NaN."),
+        ({"bispans": bispans((0, 2, 0, 3), INF)}, "the score of the bispan (0, 2, 0, 3) is too large"),
+        ({"temperature": 0.0}, "the temperature is 0. Give a positive number"),
+        ({"temperature": NAN}, "the temperature is nan. Give a positive number"),
+        ({"temperature": -1.0}, "the temperature is -1. Give a positive number"),
+        ({"scores": [[1e5]], "temperature": 1e-12}, "the temperature 1e-12 takes scores out of range."),
+    ],
+)
+def test_what_is_wrong(settings, message, says) -> None:
+    with says(f"s-3: {message}"):
+        AlignmentDistribution(**{"scores": np.ones((2, 3)), "id": "s-3"} | settings)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("scores", "source_nulls", "target_nulls", "where"),
+    [
+        ([[-INF, -INF], [0.0, 0.0]], [-INF, 0.0], 0.0, ": source word 1 has neither a link nor a null"),
+        ([[0.0, -INF]], 0.0, [0.0, -INF], ": target word 2 has neither a link nor a null"),
+        ([[0.0, 0.0]], -INF, -INF, ". Allow more links"),
+        ([[0.0], [0.0]], -INF, 0.0, ". Allow more links"),
+    ],
+)
+def test_no_alignment(scores, source_nulls, target_nulls, where, says) -> None:
+    """One cannot be summed over, drawn or found; until then a pair may be made."""
+    pair = AlignmentDistribution(scores, "log", source_nulls, target_nulls, "s-5")
+    for ask in (lambda: pair.log_partition, pair.marginals, pair.argmax, lambda: pair.sample(3, 1)):
+        with says(f"s-5: no alignment is possible{where}"):
+            ask()
+
+
+def test_bispans_may_forbid_everything() -> None:
+    """All that has links; words that are all unlinked have no parts."""
+    pair = AlignmentDistribution([[0.0]], source_nulls=-INF, bispans=np.full((2, 2, 2, 2), -INF))
+    with pytest.raises(DeptreeError, match="no alignment is possible"):
+        _ = pair.log_partition
+    assert AlignmentDistribution([[0.0]], bispans=np.full((2, 2, 2, 2), -INF)).log_partition == 0.0
+
+
+@pytest.mark.parametrize("scale", ["log", "weight"])
+def test_unlinked_words_weigh_one_unless_said(scale) -> None:
+    pair = AlignmentDistribution([[1, 1, 1], [1, 1, 1]], scale)
+    assert pair.source_nulls.tolist() == [0.0] * 2
+    assert pair.target_nulls.tolist() == [0.0] * 3
