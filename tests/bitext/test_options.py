@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 import numpy as np
@@ -17,13 +16,11 @@ from deptree_cli.cli import run as running
 from deptree_cli.cli.options import command, use
 from deptree_cli.cli.run import Pipeline
 from deptree_cli.core.errors import DeptreeError
+from tests.lines import table
 from tests.sample import DATA
-
-Run = Callable[..., Result]
 
 
 def shape(pair: ScoredPair, _: np.random.Generator) -> tuple[str, tuple[int, ...]]:
-    """The work on one pair."""
     return pair.id, pair.distribution.log_scores.shape
 
 
@@ -39,27 +36,24 @@ def shapes(bitext: BitextOptions = use(BitextOptions), run: running.Run = use(ru
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(put) -> Callable[[str], Result]:
     """The command in a folder with the sample data and a file of which the second pair is bad."""
-    monkeypatch.chdir(tmp_path)
     for path in DATA.glob("bitext*"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    lines = ['{"scores": [[1]]}', '{"scores": [[NaN]]}', '{"scores": [[1, 2]]}']
-    (tmp_path / "bad.jsonl").write_text("\n".join(lines))
-    np.save(tmp_path / "low.npy", np.full((3, 2, 2), [[-3.0, -4.0], [-5.0, -6.0]]))
-    return lambda line, **options: CliRunner().invoke(shapes, line.split(), **options)
+        put(path.name, path.read_bytes())
+    put("bad.jsonl", '{"scores": [[1]]}\n{"scores": [[NaN]]}\n{"scores": [[1, 2]]}')
+    put("low.npy", np.full((3, 2, 2), [[-3.0, -4.0], [-5.0, -6.0]]))
+    return lambda line: CliRunner().invoke(shapes, line.split())
 
 
-def test_options_become_one_object(run: Run) -> None:
-    ran = run("bitext.npz --text bitext.txt --null-score -0.5 -q")
-    rows, expected, noun, fields = json.loads(ran.stdout)
+def test_options_become_one_object(run) -> None:
+    rows, expected, noun, fields = json.loads(run("bitext.npz --text bitext.txt --null-score -0.5 -q").stdout)
     with np.load(DATA / "bitext.npz") as archive:
         assert rows == [[name, list(scores.shape)] for name, scores in archive.items()]
     assert (expected, noun) == ([len(rows), True], "pair")
     assert fields == {"nullscore": "-0.5"}
 
 
-def test_several_files_are_read_one_after_another(run: Run) -> None:
+def test_several_files_are_read_one_after_another(run) -> None:
     ran = run("low.npy bitext.npz low.npy --null last --temperature 2 --scale log -q")
     rows, _, _, fields = json.loads(ran.stdout)
     assert [row[0] for row in rows] == ["1", "2", "3", "de-1", "de-2", "de-3", "de-4", "de-5", "9", "10", "11"]
@@ -67,57 +61,61 @@ def test_several_files_are_read_one_after_another(run: Run) -> None:
     assert fields == {"null": "last", "temperature": "2.0"}
 
 
-def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
+def test_bad_pairs_are_skipped_where_asked(run) -> None:
     ran = run("bad.jsonl --on-error skip")
     rows = next(line for line in ran.output.splitlines() if line.startswith("["))
     assert [row[0] for row in json.loads(rows)[0]] == ["1", "3"]
     assert ran.exit_code == 1
     assert "bad.jsonl:2 (2): the score of the link 1-1 is NaN" in ran.output
-    failed = run("bad.jsonl")
-    assert isinstance(failed.exception, DeptreeError)
+    assert isinstance(run("bad.jsonl").exception, DeptreeError)
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("", "Missing argument"),
-        ("low.npy --null first --null-score 1", "--null-score cannot be combined with --null"),
-        ("low.npy --null-score nan", "nan is not a score"),
-        ("low.npy --null-score inf", "inf is not a score"),
-        ("low.npy --temperature 0", "0 is not a positive number"),
-        ("low.npy --temperature nan", "nan is not a positive number"),
-        ("low.npy --branching 2", "No such option"),
-        ("low.npy low.npy --text bitext.txt", "2 score files but 1 --text. Pass --text once per score file"),
-    ],
+    ("line", "says"),
+    table("""
+        -q                                            |  Missing argument
+        low.npy --null first --null-score 1           |  --null-score cannot be combined with --null
+        low.npy --null-score nan                      |  nan is not a score
+        low.npy --null-score inf                      |  inf is not a score
+        low.npy --temperature 0                       |  0 is not a positive number
+        low.npy --temperature nan                     |  nan is not a positive number
+        low.npy --branching 2                         |  No such option
+        low.npy low.npy --text bitext.txt             |  2 score files but 1 --text. Pass --text once per score file
+    """),
 )
-def test_usage(line: str, message: str, run: Run) -> None:
+def test_usage(run, line, says) -> None:
     ran = run(line)
     assert ran.exit_code == 2
-    assert message in ran.output
+    assert says[0] in ran.output
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("low.npy -o low.npy", "--output would overwrite SCORES"),
-        ("bitext.npz --text bitext.txt -o bitext.txt", "--output would overwrite --text"),
-        ("- --text -", "standard input (-) can be read only once"),
-        ("low.npy - -", "standard input (-) can be read only once"),
-        ("low.npy missing.npy", "missing.npy: no such file"),
-    ],
+    ("line", "says"),
+    table("""
+        low.npy -o low.npy                            |  --output would overwrite SCORES
+        bitext.npz --text bitext.txt -o bitext.txt    |  --output would overwrite --text
+        - --text -                                    |  standard input (-) can be read only once
+        low.npy - -                                   |  standard input (-) can be read only once
+        low.npy missing.npy                           |  missing.npy: no such file
+    """),
 )
-def test_refused_before_anything_is_read(line: str, message: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_before_anything_is_read(run, monkeypatch, line, says) -> None:
     def read(self: object, *_: object) -> None:
         raise AssertionError("reading has begun")
 
     monkeypatch.setattr("deptree_cli.bitext.files.PairSource.read", read)
     ran = run(line)
     assert isinstance(ran.exception, DeptreeError)
-    assert message in str(ran.exception)
+    assert says[0] in str(ran.exception)
 
 
-def test_help_has_the_options_under_reading(run: Run) -> None:
+def test_standard_input_is_read_once_in_python_too(read, says) -> None:
+    with says("standard input (-) can be read only once"):
+        read("-", text="-")
+
+
+def test_help_has_the_options_under_reading(run) -> None:
     text = run("--help-all").stdout
     reading = text[text.index("Reading:") : text.index("Writing:")]
-    for name in ("--text", "--scale", "--null ", "--null-score", "--temperature"):
+    for name in ("--text ", "--scale ", "--null ", "--null-score ", "--temperature "):
         assert name in reading

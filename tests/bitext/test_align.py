@@ -1,0 +1,189 @@
+"""`deptree bitext align`: which links, how they are written, and how they are compared with known ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
+from tests.lines import table
+from tests.sample import DATA
+
+GOLD = DATA / "bitext_gold.align"
+ALIGN = f"bitext align {DATA}/bitext.npz"
+
+
+def distributions() -> dict[str, AlignmentDistribution]:
+    with np.load(DATA / "bitext.npz") as scores:
+        return {name: AlignmentDistribution(scores[name], id=name) for name in scores}
+
+
+def parsed(line: bytes, marks: str = "-") -> Links:
+    found = (re.split("([-?])", text) for text in line.decode().split())
+    return frozenset((int(source), int(target)) for source, mark, target in found if mark in marks)
+
+
+def links_above(pair: AlignmentDistribution, threshold: float) -> list[list[int]]:
+    return np.argwhere(pair.marginals() > threshold).tolist()
+
+
+@pytest.fixture
+def known(put) -> list[str]:
+    """The gold links of the sample, and files of them in which something is wrong; in the folder of the tests."""
+    known = GOLD.read_text().splitlines(keepends=True)
+    put("bitext.npz", (DATA / "bitext.npz").read_bytes())
+    put("gold.align", "".join(known))
+    put("four.align", "".join(known[:4]))
+    put("six.align", "".join([*known, "0-0\n"]))
+    put("beyond.align", known[0] + "4-6\n" + "".join(known[2:]))
+    put("words.align", "the house\n" + "".join(known[1:]))
+    return known
+
+
+def test_the_best_alignment(done) -> None:
+    lines = done(ALIGN).out.splitlines()
+    assert [parsed(line) for line in lines] == [links_of(pair.argmax()) for pair in distributions().values()]
+    for line in lines:
+        links = [tuple(map(int, link.split("-"))) for link in line.decode().split()]
+        assert links == sorted(links)
+
+
+def test_all_probable_links_may_share_words(done) -> None:
+    found = [sorted(map(list, parsed(line))) for line in done(f"{ALIGN} --above 0.3").out.splitlines()]
+    assert found == [links_above(pair, 0.3) for pair in distributions().values()]
+    assert any(len({source for source, _ in links}) < len(links) for links in found)
+    assert "|above:0.3|method:exact|" in done(f"{ALIGN} --above 0.3 --format jsonl --header").signature
+
+
+def test_a_threshold_is_to_be_exceeded(done, put) -> None:
+    put("even.npy", np.zeros((1, 1)))
+    (row,) = done("bitext align even.npy --above 0 --format jsonl").rows
+    (exact,) = row["probabilities"]
+    at, below = (done("bitext align even.npy --above", repr(p)).out for p in (exact, float(np.nextafter(exact, 0))))
+    assert (at, below) == (b"\n", b"0-0\n")
+    assert done("bitext align even.npy --above 1").out == b"\n"
+
+
+def test_json_lines(done) -> None:
+    rows = done(f"{ALIGN} --format jsonl").rows
+    expected = {name: sorted(map(list, links_of(pair.argmax()))) for name, pair in distributions().items()}
+    assert {row["sent_id"]: row["links"] for row in rows} == expected
+    assert all(list(row) == ["sent_id", "links"] for row in rows)
+    done(f"{ALIGN} --above 0.2 -o links.jsonl")
+    for line, pair in zip(Path("links.jsonl").read_bytes().splitlines(), distributions().values(), strict=True):
+        row = json.loads(line)
+        assert row["links"] == links_above(pair, 0.2)
+        assert row["probabilities"] == pytest.approx([pair.marginals()[tuple(link)] for link in row["links"]])
+
+
+@pytest.mark.parametrize("name", ["links.align", "links.pharaoh", "links.txt", "links"])
+def test_files(done, name) -> None:
+    done(f"{ALIGN} -o {name}")
+    assert Path(name).read_bytes() == done(ALIGN).out
+
+
+@pytest.mark.slow("process")
+def test_other_methods(done) -> None:
+    """Averages over 4 x 400 masks, off by some .01: to find the links that are likelier than .85 has a margin of .1.
+
+    The exact probabilities of these pairs are below .74 or above .97.
+    """
+    above = f"{ALIGN} --above 0.85"
+    assert done(f"{above} --method randomized --iterations 400 --seed 7").out == done(above).out
+    few = f"{above} --format jsonl --method randomized --iterations 40"
+    rows = [done(f"{few} --seed {seed} -j {jobs}").out for seed, jobs in ((7, 1), (7, 2), (8, 1))]
+    assert rows[0] == rows[1]
+    assert rows[0] != rows[2]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_lines_stay_in_step_where_pairs_are_skipped(deptree, put, jobs) -> None:
+    """The first pair cannot be read; the third has more target than source words, none of which may be left out."""
+    good = np.eye(2) * 4
+    put("all.npz", {"a": np.full((2, 2), np.nan), "b": good, "c": np.zeros((2, 3)), "d": good[::-1]})
+    put("gold.align", "0-0\n0-0 1-1\n0-0\n0-1\n")
+    line = f"bitext align all.npz --null-score -inf --on-error skip -j {jobs}"
+    ran = deptree(line)
+    assert (ran.code, ran.out) == (1, b"\n0-0 1-1\n\n0-1 1-0\n")
+    assert [line.split(" (")[0] for line in ran.said if "skipped: " in line] == [
+        "deptree: skipped: all.npz[a]",
+        "deptree: skipped: all.npz[c]",
+    ]
+    assert ran.said[-1] == "deptree: 2 pairs skipped"
+    assert deptree(f"{line} --gold gold.align").out == ran.out
+    (row,) = deptree(f"{line} --gold gold.align --report - -o /dev/null").rows
+    assert (row["pairs"], row["links"], row["sure"], row["precision"], row["recall"]) == (2, 4, 3, 0.75, 1)
+    assert [row["sent_id"] for row in deptree(f"{line} --format jsonl").rows] == ["b", "d"]
+
+
+def test_known_links(done) -> None:
+    """As by the library, a pair at a time."""
+    counts = LinkCounts()
+    for pair, line in zip(distributions().values(), GOLD.read_bytes().splitlines(), strict=True):
+        found = frozenset((i, j) for i, j in links_above(pair, 0.05))
+        counts += LinkCounts.of(found, KnownLinks(parsed(line), parsed(line, "-?")))
+    assert 0 < counts.found_sure < counts.found_possible < counts.found
+    line = f"{ALIGN} --above 0.05 --gold {GOLD}"
+    assert done(f"{line} --report - -o links.align").rows == [counts.summary()]
+    shown = done(line)
+    assert shown.out == Path("links.align").read_bytes()
+    assert len(shown.out.splitlines()) == 5
+    assert re.search(rf"5 +{counts.found} +{counts.sure} .* {counts.alignment_error_rate:.4f}", shown.err)
+    assert not done(f"{ALIGN} --gold {GOLD} -q").err
+
+
+def test_several_files(done, put) -> None:
+    put("none.npy", np.full((2, 2), -np.inf))
+    put("gold.align", "0-1\n")
+    ran = done(f"{ALIGN} none.npy --gold {GOLD} --gold gold.align --report - -o links.align")
+    assert ran.rows[0]["pairs"] == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table("""
+        bitxt.npz                                  |  Did you mean bitext.npz?
+        bitext.npz --gold gold.algn                |  Did you mean gold.align?
+        bitext.npz --gold four.align -o x          |  four.align: the number of lines is 4, that of sentence pairs is 5
+        bitext.npz --gold six.align -o x           |  six.align: the number of lines is 6, that of sentence pairs is 5
+        bitext.npz --gold four.align --shard 2/3 -o x |  four.align: the number of lines is 4, that
+        bitext.npz --gold beyond.align -o x        |  beyond.align:2 (de-2): the link 4-6 is outside
+        bitext.npz --gold words.align              |  words.align:1 (de-1): 'the' is not a link.
+        - --gold -                                 |  can be read only once
+        bitext.npz --above 50                      |  Expected a number, from 0 to 1, found '50'
+        bitext.npz --above -0.1                    |  Expected a number, from 0 to 1, found '-0.1'
+        bitext.npz --above half                    |  Expected a number, from 0 to 1, found 'half'
+        bitext.npz --report - -o x                 |  --report needs --gold FILE
+        bitext.npz --method randomized             |  --method needs --above
+        bitext.npz -o links.csv                    |  this command does not write .csv.  |  .align
+        bitext.npz -o links.npz                    |  does not write .npz
+        bitext.npz --gold gold.align -o gold.align |  gold.align
+    """),
+)
+def test_errors_are_one_line(refused, known, line, says) -> None:
+    before = sorted(path.name for path in Path().iterdir())
+    refused(f"bitext align {line} -q", *says)
+    assert sorted(path.name for path in Path().iterdir()) == before
+
+
+def test_a_line_that_does_not_fit_may_be_skipped(deptree, known, put) -> None:
+    put("gold.align", "".join(["what\n", known[1], "9-9\n", *known[3:]]))
+    ran = deptree("bitext align bitext.npz --gold gold.align --on-error skip")
+    lines = deptree("bitext align bitext.npz").out.splitlines()
+    assert ran.out.splitlines() == [b"", lines[1], b"", *lines[3:]]
+    assert ran.code == 1
+
+
+@pytest.mark.parametrize("known", ["", "\n\n\n\n\n"])
+def test_gold_without_a_link(done, put, known) -> None:
+    """As `bitext align` writes it for pairs without links, a line for each, or a file of nothing."""
+    put("none.align", known)
+    for shard, pairs in (("1/1", 5), ("2/2", 2)):
+        (row,) = done(f"{ALIGN} --gold none.align --report - -o /dev/null --shard {shard}").rows
+        assert (row["pairs"], row["sure"], row["precision"], row["recall"]) == (pairs, 0, 0.0, None)
+        assert row["alignment_error_rate"] == 1.0

@@ -1,0 +1,208 @@
+"""`deptree bitext expectations`: the numbers of the library, by every method, in both formats; Ctrl-C; errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.bitext import read_pairs
+from deptree_cli.bitext.options import Estimating
+from deptree_cli.cli.run import Run
+from deptree_cli.core.streams import sentence_stream
+from deptree_cli.pruning.methods import METHODS, Settings
+from tests.lines import table
+from tests.sample import DATA
+
+SCORES = str(DATA / "bitext.npz")
+EXPECTATIONS = f"bitext expectations {SCORES}"
+EVERY_COMMAND = pytest.mark.parametrize("command", ["expectations", "align", "show"])
+
+
+@pytest.mark.parametrize("method", METHODS.names)
+def test_methods_are_the_librarys(done, method) -> None:
+    """With the pair's own random numbers; settings that concern the method are passed on."""
+    known = METHODS.get(method)
+    line = f"{EXPECTATIONS} --method {method}" if method != "exact" else EXPECTATIONS
+    line += " --iterations 20" * ("iterations" in known.settings) + " --seed 7" * known.is_random
+    for row, pair in zip(done(line).rows, read_pairs(SCORES), strict=True):
+        found = known.estimate(pair.distribution.program(), sentence_stream(7, pair.id), Settings(iterations=20))
+        assert (row["sent_id"], row["p"], row["q"]) == (pair.id, pair.distribution.p, pair.distribution.q)
+        np.testing.assert_array_equal(row["expectations"], found.expectations)
+        assert row.get("log_z") == found.log_partition
+        assert row.get("iterations") == found.iterations
+        assert row.get("r_hat") == found.r_hat
+        assert row.get("effective_size") == found.effective_size
+        assert ("standard_errors" in row) == (found.standard_errors is not None)
+
+
+@pytest.mark.parametrize("method", ["randomized", "rdp"])
+def test_same_seed_same_bytes(done, method) -> None:
+    """For any number of workers and any part of the file."""
+    line = f"{EXPECTATIONS} --method {method} --iterations 20"
+    lines = done(f"{line} --seed 7").out.splitlines()
+    assert done(f"{line} --seed 7 --jobs 2").out.splitlines() == lines
+    assert done(f"{line} --seed 7 --shard 2/3").out.splitlines() == lines[1::3]
+    assert done(f"{line} --seed 8").out.splitlines() != lines
+
+
+def test_npz_has_the_names_read_and_errors_beside(done) -> None:
+    line = f"{EXPECTATIONS} --method rdp --iterations 20 --seed 7"
+    done(f"{line} -o found.npz")
+    with np.load("found.npz") as found, np.load(SCORES) as scores:
+        assert list(found) == [key for name in scores for key in (name, f"{name}.standard_errors")]
+        for row in done(line).rows:
+            np.testing.assert_array_equal(found[row["sent_id"]], row["expectations"])
+            np.testing.assert_array_equal(found[f"{row['sent_id']}.standard_errors"], row["standard_errors"])
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        ("", "method:exact"),
+        (
+            "--method randomized --iterations 20 --seed 7",
+            "method:randomized|iterations:20|chains:4|burnin:10|counts:soft|seed:7",
+        ),
+        ("--method tic-tac-toe", "method:tic-tac-toe|margin:10.0"),
+    ],
+)
+def test_signature_says_what_concerns_the_method(done, options, fields) -> None:
+    assert done(f"{EXPECTATIONS} --header {options}").signature.split("|")[2:-1] == fields.split("|")
+
+
+def test_seconds_end_a_run(done, put) -> None:
+    """With seconds alone the number of iterations is whatever there was time for."""
+    put("one.npy", 6 * np.eye(4) + np.random.default_rng(1).normal(size=(4, 4)))
+    start = time.monotonic()
+    (row,) = done("bitext expectations one.npy --method randomized --seconds 0.3 --seed 7").rows
+    assert row["iterations"] > 1
+    assert time.monotonic() - start > 0.3
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table("""
+        --method tic-tac-toe --seconds 3   |  --seconds needs --method randomized or rdp.
+        --iterations 3                     |  --iterations needs --method randomized or rdp.
+        --method randomised                |  there is no method 'randomised'. Did you mean randomized?
+        --method rdp --seconds -1          |  -1 is not a positive number.
+        --method rdp --seconds nan         |  nan is not a positive number.
+    """),
+)
+def test_options_that_do_not_go_together(refused, line, says) -> None:
+    refused(f"{EXPECTATIONS} {line}", *says)
+
+
+@pytest.mark.parametrize("method", METHODS.names)
+def test_no_alignment(deptree, put, method) -> None:
+    """Two words that may not stay unlinked, and only one to link them with; the next pair is done."""
+    put("bad.npz", {"pair": np.array([[1.0], [1.0]]), "good": np.eye(2)})
+    ran = deptree(f"bitext expectations bad.npz --null-score=-inf --method {method} --on-error skip -q")
+    assert ran.code == 1
+    assert [row["sent_id"] for row in ran.rows] == ["good"]
+    assert "bad.npz[pair] (pair): " in ran.said[0]
+    if not METHODS.get(method).by_merits:  # the others cannot tell what they pruned from what was never there
+        assert "no alignment is possible. Allow more links" in ran.said[0]
+
+
+@EVERY_COMMAND
+def test_too_little_memory(refused, monkeypatch, command) -> None:
+    def refuse(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("deptree_cli.core.memory.available", refuse)
+    refused(f"bitext {command} {SCORES} -q", "(de-1): there is not enough memory for the chart of 6 by 7 words.")
+
+
+@EVERY_COMMAND
+def test_the_other_direction(refused, command) -> None:
+    """Rows and columns exchanged are noticed where there are words."""
+    line = f"bitext {command} {DATA}/bitext_reverse.npz --text {DATA}/bitext.txt -q"
+    refused(line, "rows are source words, columns target words")
+
+
+# Ctrl-C: the first one is a wish, which is noted; the second one is for whoever listened before.
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def interrupt() -> Estimating:
+    return Estimating(METHODS.get("randomized"), Settings(), Run())
+
+
+def test_the_first_is_noted_and_the_second_goes_through(interrupt) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interrupt.listening():
+        assert not interrupt.was_stopped
+        press()
+        assert interrupt.was_stopped
+        with pytest.raises(KeyboardInterrupt):
+            press()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_nobody_listens_outside(interrupt) -> None:
+    with interrupt.listening():
+        pass
+    with pytest.raises(KeyboardInterrupt):
+        press()
+    assert not interrupt.was_stopped
+
+
+def test_items_up_to_the_wish(interrupt) -> None:
+    seen = []
+    with interrupt.listening():
+        for item in interrupt.until_stopped(iter(range(5))):
+            seen.append(item)
+            if item == 2:
+                press()
+    assert seen == [0, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, warm) -> float:
+    """How many seconds a start takes, kernels being loaded."""
+    scores = tmp_path_factory.mktemp("start") / "one.npz"
+    np.savez(scores, a=np.eye(5))
+    for _ in range(2):
+        begun = time.monotonic()
+        options = ["--method", "randomized", "--iterations", "2", "-q"]
+        subprocess.run([warm / "deptree", "bitext", "expectations", scores, *options], check=True, capture_output=True)
+    return time.monotonic() - begun
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize("output", [None, "out.jsonl", "out.npz"])
+def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path: Path, warm, start, output) -> None:
+    """The first pair is done, the second is interrupted: both are written whole, and the exit status is 130."""
+    rng = np.random.default_rng(1)
+    scores = put("two.npz", {name: 6 * np.eye(n) + rng.normal(size=(n, n)) for name, n in (("a", 5), ("b", 9))})
+    options = ["--method", "randomized", "--seconds", "2", "--seed", "7", *(["-o", output] if output else [])]
+    command = [warm / "deptree", "bitext", "expectations", scores, *options]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(start + 2 + 1)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"interrupted: 2 done" in err
+    if output == "out.npz":
+        with np.load(tmp_path / output) as found:
+            assert {"a", "b"} <= {*found}
+    else:
+        lines = (tmp_path / output).read_bytes() if output else out
+        first, second = map(json.loads, lines.splitlines())
+        assert "interrupted" not in first
+        assert second["interrupted"] is True
+        assert 0 < second["iterations"] < first["iterations"] * 2
+    assert {path.name for path in tmp_path.iterdir()} == {"two.npz", *([output] if output else [])}

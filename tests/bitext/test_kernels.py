@@ -1,0 +1,129 @@
+"""Kernels of alignments: numbers of spans, ranges of kept bispans, and what an item of the chart is split into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from deptree_cli.bitext.kernels import (
+    NOT_INVERTED,
+    NOT_STRAIGHT,
+    TABLES,
+    TOTAL,
+    WHOLE,
+    Alignments,
+    LinkWeights,
+    SpanMask,
+    beginning,
+    by_start,
+    gaps,
+    grammar_of,
+    inside,
+    keep_around_links,
+    keep_states,
+    new_ranges,
+    spans_of,
+)
+from deptree_cli.kernels.walker import NONE, draw_split, split
+from tests.brute_itg import Bispan, Link, kept_bispans
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
+def test_spans_are_numbered_by_their_beginnings(n) -> None:
+    spans = [*combinations(range(n + 1), 2)]
+    assert spans_of(n) == len(spans)
+    assert [by_start(n, i, j) for i, j in spans] == [*range(len(spans))]
+    assert all(beginning(n, i) + j == by_start(n, i, j) for i, j in spans)
+
+
+def around(p: int, q: int, pins: list[Link]) -> SpanMask:
+    """The ranges of bispans that no link crosses, by the kernel; links share no words."""
+    target_of, source_of = np.full(p, -1), np.full(q, -1)
+    for i, j in pins:
+        target_of[i], source_of[j] = j, i
+    kept = new_ranges(p, q)
+    keep_around_links(target_of, source_of, kept)
+    return kept
+
+
+def random_pins(size: int = 6, count: int = 80) -> Iterator[tuple[int, int, list[Link]]]:
+    """Sentence pairs with links of which no two share a word, from none to as many as there can be."""
+    rng = np.random.default_rng(1)
+    for _ in range(count):
+        p, q = rng.integers(1, size + 1, size=2).tolist()
+        links = rng.integers(0, min(p, q) + 1)
+        yield p, q, [*zip(rng.permutation(p)[:links].tolist(), rng.permutation(q)[:links].tolist(), strict=True)]
+
+
+def bispans_in(kept: SpanMask, p: int) -> list[Bispan]:
+    """All that is within the ranges."""
+    return [
+        (s, t, u, v)
+        for s, t in combinations(range(p + 1), 2)
+        for u in range(kept.ends.shape[1])
+        for v in range(*kept.ends[by_start(p, s, t), u].tolist())
+    ]
+
+
+def check_beginnings(kept: SpanMask, p: int) -> None:
+    """The first place where a range is not empty, and the one behind the last."""
+    for source in range(spans_of(p)):
+        first, end = kept.begins[source].tolist()
+        places = [u for u, (low, high) in enumerate(kept.ends[source].tolist()) if low < high]
+        assert (first, end) == (min(places), max(places) + 1) if places else first >= end
+
+
+def test_what_pinned_links_leave() -> None:
+    for p, q, links in random_pins():
+        kept = around(p, q, links)
+        assert bispans_in(kept, p) == kept_bispans(p, q, dict.fromkeys(links, True))
+        check_beginnings(kept, p)
+
+
+@pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 4), (4, 1), (3, 2), (3, 4)])
+def test_ranges_hold_all_states(p, q) -> None:
+    """From the first to the last end of what is marked; what was kept before does not matter."""
+    rng, kept = np.random.default_rng([p, q]), new_ranges(p, q)
+    for share in (1.0, 0.5, 0.1, 0.0):
+        states = rng.random((spans_of(p), spans_of(q))) < share
+        keep_states(states, kept)
+        for source, row in enumerate(states):
+            for u in range(q):
+                marked = [v for v in range(u + 1, q + 1) if row[by_start(q, u, v)]]
+                first, end = kept.ends[source, u].tolist()
+                assert (first, end) == (min(marked), max(marked) + 1) if marked else first >= end
+        check_beginnings(kept, p)
+
+
+def test_gaps_by_hand() -> None:
+    """Target words 1 and 2 of five are pinned: places 0 and 1, 2, and 3 to 5."""
+    start, end, before = gaps(np.array([-1, 3, 0, -1, -1]))
+    assert start.tolist() == [0, 0, 2, 3, 3, 3]
+    assert end.tolist() == [1, 1, 2, 5, 5, 5]
+    assert before.tolist() == [0, 0, 1, 2, 2, 2]
+
+
+@pytest.mark.slow("size")
+def test_what_rounding_leaves_over_is_no_alignment_of_weight_0() -> None:
+    """No link may be 1-1, no word but 1 of either side unlinked: 0-0 takes what is beyond the sum."""
+    links, nulls, runs = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([0.0, 1.0]), np.zeros((2, 3, 3))
+    weights, kept = LinkWeights(links, nulls, nulls, np.empty((0, 0)), *runs), around(2, 2, [])
+    items = np.full((TABLES, spans_of(2), spans_of(2)), 3.0)  # something is left from before
+    total = inside(weights, kept, items, 1, 3)
+    assert total == 1.0
+    grammar, row = grammar_of(weights, kept, items, total)[0], 1
+    assert draw_split(grammar, (WHOLE, 0, 2, 0, 2), 0.5) == draw_split(grammar, (WHOLE, 0, 2, 0, 2), 1.5) == (row, 0)
+
+
+def test_what_an_item_is_split_into() -> None:
+    """Two parts in either order, or a link; all alignments into those that begin with a link."""
+    grammar, item, nothing = Alignments(*[None] * len(Alignments._fields)), (TOTAL, 0, 5, 1, 4), (TOTAL, 0, 0, 1, 1)
+    assert split(grammar, item, 2, 3) == ((TOTAL, 0, 2, 1, 3), (NOT_STRAIGHT, 2, 5, 3, 4), NONE, NONE)
+    for table, row in ((TOTAL, 6), (NOT_STRAIGHT, 2)):
+        swapped = (TOTAL, 0, 2, 3, 4), (NOT_INVERTED, 2, 5, 1, 3), NONE, NONE
+        assert split(grammar, (table, *item[1:]), row, 3) == swapped
+    assert split(grammar, item, 0, 1) == (nothing, nothing, 0, 1)
+    assert split(grammar, (WHOLE, 0, 5, 0, 4), 2, 3)[0] == (TOTAL, 1, 5, 3, 4)

@@ -1,0 +1,116 @@
+"""Pairs that take long: what a chart costs, a line beforehand, how far they have come, and too little memory."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from deptree_cli.bitext import options, scores
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import chart_size, is_turned, pieces, seconds, watched
+from tests.sample import DATA
+
+COMMANDS = pytest.mark.parametrize("command", ["expectations", "align", "show"])
+
+
+def test_short_pairs_are_done_in_one_piece() -> None:
+    told: list[str] = []
+    with watched(told.append):
+        assert [*pieces(8, 9, "sums")] == [(1, 9)]
+    assert not told
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("p", [1, 2, 7])
+def test_long_pairs_are_done_length_by_length(p, backwards) -> None:
+    """Whoever watches is told how far it is before each of them, the first too; whoever has watched is not."""
+    told: list[str] = []
+    with watched(told.append):
+        found = [*pieces(p, 10_000, "sums of words", backwards)]
+    assert found == sorted(((size, size + 1) for size in range(1, p + 1)), reverse=backwards)
+    shares = [int(each.rpartition(" ")[2].rstrip("%")) for each in told]
+    assert len(shares) == p
+    assert shares == sorted(shares)
+    assert told[0] == "sums of words: 0%"
+    assert [*pieces(p, 10_000, "sums")]
+    assert len(told) == p
+
+
+def test_costs_grow_as_the_algorithm_does() -> None:
+    """In time O(p^3 q^3), in memory O(p^2 q^2)."""
+    assert seconds(400, 400) == pytest.approx(2**6 * seconds(200, 200), rel=0.2)
+    assert chart_size(400, 400) == pytest.approx(2**4 * chart_size(200, 200), rel=0.02)
+
+
+def test_the_size_is_that_of_a_chart() -> None:
+    assert AlignmentDistribution(np.zeros((5, 7)))._chart._items.nbytes == chart_size(5, 7)
+
+
+def test_pieces_change_nothing(monkeypatch) -> None:
+    matrix = np.random.default_rng(1).normal(size=(6, 5))
+    whole = AlignmentDistribution(matrix)
+    expected = whole.log_partition, whole.marginals(), whole.argmax()
+    monkeypatch.setattr(scores, "LONG", 0.0)
+    pieced = AlignmentDistribution(matrix)
+    for one, other in zip(expected, (pieced.log_partition, pieced.marginals(), pieced.argmax()), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_long_side_beside_a_short_one_costs_the_same_on_either_side() -> None:
+    assert is_turned(1000, 2)
+    assert seconds(1000, 2) == seconds(2, 1000)
+
+
+@pytest.mark.parametrize(("p", "q"), [(2, 1000), (45, 30), (200, 200), (12, 2)])
+def test_pairs_of_similar_lengths_and_short_ones_stay_as_they_are(p, q) -> None:
+    assert not is_turned(p, q)
+
+
+@COMMANDS
+def test_what_takes_long_is_announced(done, monkeypatch, command) -> None:
+    """Before it is worked on; pairs of a few words never, those that are not chosen neither, and -q is quiet."""
+    line = f"bitext {command} {DATA}/bitext.npz"
+    assert "take about" not in done(line).err
+    monkeypatch.setattr(options, "PATIENCE", 0.0)
+    monkeypatch.setattr(options, "seconds", lambda p, q: 3.0 * p)
+    found = [said for said in done(line).said if "take about" in said]
+    time = {"expectations": "36 seconds", "align": "18 seconds", "show": "54 seconds"}[command]
+    assert found[0] == f"deptree: de-1: sums over alignments of 6 by 7 words take about {time}"
+    assert len(found) == (1 if command == "show" else 5)
+    assert not done(f"{line} -q").err
+
+
+def test_what_other_methods_take_is_not_foreseen(done, monkeypatch) -> None:
+    monkeypatch.setattr(options, "PATIENCE", 0.0)
+    assert "take about" not in done(f"bitext expectations {DATA}/bitext.npz --method tic-tac-toe").err
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("time", "spelled"), [(12.4, "12 seconds"), (300.0, "5 minutes"), (9000.0, "2 hours"), (400_000.0, "5 days")]
+)
+def test_times_in_words(time, spelled) -> None:
+    assert options._spelled(time) == spelled
+
+
+@COMMANDS
+def test_how_far_it_has_come_is_told(done, monkeypatch, command) -> None:
+    """To the bar, piece by piece; in other processes nobody watches."""
+    told: list[str] = []
+    monkeypatch.setattr(scores, "LONG", 0.0)
+    monkeypatch.setattr(options, "status", lambda: SimpleNamespace(draw=told.append))
+    done(f"bitext {command} {DATA}/bitext.npz")
+    what = {"best links of"} if command == "align" else {"sums of", "probabilities of"}
+    assert what <= {" ".join(each.split()[:-5]) for each in told}
+    assert told[0].endswith(": 0%")
+    assert not scores._watching
+
+
+@pytest.mark.slow("process")
+@COMMANDS
+def test_more_words_than_memory(refused, put, command) -> None:
+    """3,000 by 3,000 would be a petabyte: one line at once, and no estimate of the time."""
+    put("large.npy", np.zeros((3000, 3000), dtype=np.float32))
+    refused(f"bitext {command} large.npy", "there is not enough memory for the chart of 3000 by 3000 words: it takes")
