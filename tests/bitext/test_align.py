@@ -41,6 +41,7 @@ def known(put) -> list[str]:
     put("four.align", "".join(known[:4]))
     put("six.align", "".join([*known, "0-0\n"]))
     put("beyond.align", known[0] + "4-6\n" + "".join(known[2:]))
+    put("bitext.txt", (DATA / "bitext.txt").read_bytes())
     put("words.align", "the house\n" + "".join(known[1:]))
     return known
 
@@ -137,11 +138,25 @@ def test_known_links(done) -> None:
     assert not done(f"{ALIGN} --gold {GOLD} -q").err
 
 
-def test_several_files(done, put) -> None:
-    put("none.npy", np.full((2, 2), -np.inf))
-    put("gold.align", "0-1\n")
-    ran = done(f"{ALIGN} none.npy --gold {GOLD} --gold gold.align --report - -o links.align")
-    assert ran.rows[0]["pairs"] == 6
+def test_several_files_are_read_one_after_another(done, put) -> None:
+    """Pairs without names go on being counted; the signature names how all of them are read."""
+    put("low.npy", np.full((3, 2, 2), [[-3.0, -4.0], [-5.0, -6.0]]))
+    put("gold.align", "0-0\n" * 3)
+    ran = done(f"{ALIGN} low.npy --null last --temperature 2 --above 0 --format jsonl --header")
+    assert [row["sent_id"] for row in ran.rows[1:]] == ["de-1", "de-2", "de-3", "de-4", "de-5", "6", "7", "8"]
+    low = AlignmentDistribution([[-1.5]], source_nulls=-2.0, target_nulls=-2.5)
+    assert ran.rows[-1]["probabilities"] == pytest.approx([low.marginals()[0, 0]])
+    assert "|null:last|temperature:2.0|" in ran.signature
+    ran = done(f"{ALIGN} low.npy --gold {GOLD} --gold gold.align --report - -o x.align")
+    assert ran.rows[0]["pairs"] == 8
+
+
+def test_how_scores_are_read_is_signed(done, put) -> None:
+    put("weights.npy", np.array([[1.0, 0.5]]))
+    ran = done("bitext align weights.npy --scale weight --null-score 0.5 --above 0 --format jsonl --header")
+    assert "|scale:weight|nullscore:0.5|" in ran.signature
+    exact = AlignmentDistribution([[1.0, 0.5]], "weight", 0.5, 0.5).marginals()[0]
+    assert ran.rows[-1]["probabilities"] == pytest.approx(exact.tolist())
 
 
 @pytest.mark.parametrize(
@@ -163,6 +178,17 @@ def test_several_files(done, put) -> None:
         bitext.npz -o links.csv                    |  this command does not write .csv.  |  .align
         bitext.npz -o links.npz                    |  does not write .npz
         bitext.npz --gold gold.align -o gold.align |  gold.align
+        bitext.npz --text bitext.txt -o bitext.txt |  --output would overwrite --text
+        bitext.npz -o bitext.npz                   |  --output would overwrite SCORES
+        bitext.npz bitext.npz --text bitext.txt    |  2 score files but 1 --text. Pass --text once per score file
+        - --text -                                 |  standard input (-) can be read only once
+        bitext.npz - -                             |  standard input (-) can be read only once
+        bitext.npz missing.npy -o x                |  missing.npy: no such file
+        bitext.npz --null first --null-score 1     |  --null-score cannot be combined with --null
+        bitext.npz --null-score nan                |  nan is not a score
+        bitext.npz --null-score inf                |  inf is not a score
+        bitext.npz --temperature 0                 |  0 is not a positive number
+        bitext.npz --temperature nan               |  nan is not a positive number
     """),
 )
 def test_errors_are_one_line(refused, known, line, says) -> None:

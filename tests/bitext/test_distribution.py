@@ -15,9 +15,8 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
-from tests.bitext.conftest import LEVEL, TOLERANCE, check_law, pair_of
+from tests.bitext.conftest import TOLERANCE, check_law, pair_of
 from tests.brute_itg import Alignments, Grammar, alignments, parts, targets_of
-from tests.pearson import chi_square
 
 DRAWS = 20_000
 LOST = np.exp(-100.0)
@@ -81,15 +80,6 @@ def test_ties_are_won_by_one_of_the_best(turned, monkeypatch) -> None:
         assert grammar.log_weight(links_of(pair_of(grammar).argmax())) == Alignments(grammar).best()[0]
 
 
-def test_permutations_that_cannot_be_built() -> None:
-    """2 4 1 3 cannot be cut into blocks that change places: one link is given up."""
-    scores = np.full((4, 4), -50.0)
-    scores[np.arange(4), [1, 3, 0, 2]] = 5.0
-    linked = AlignmentDistribution(scores).argmax()
-    assert np.sum(linked == [1, 3, 0, 2]) == 3
-    assert np.sum(linked == -1) == 1
-
-
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("shift", [0.0, 1e3, -1e3, 1e5, -1e5])
 @pytest.mark.parametrize(("p", "q"), [(1, 2), (3, 2), (4, 4)])
@@ -108,14 +98,6 @@ def test_samples(p, q, shift) -> None:
     check_law(pair.sample(DRAWS, 1), exact)
     assert pair.log_partition - shift == pytest.approx(plain.log_partition, abs=1e-9)
     assert pair.marginals() == pytest.approx(plain.marginals(), rel=TOLERANCE)
-
-
-def test_samples_where_links_are_far_apart() -> None:
-    """H0 as above; both words like one target word, and what is left is e^-1000 as good: two ways to share."""
-    scores = np.array([[0.0, -1000.0], [0.3, -1000.0]])
-    grammar = Grammar(scores, np.full(2, -INF), np.full(2, -INF))
-    check_law(pair_of(grammar).sample(DRAWS, 3), Alignments(grammar))
-    assert pair_of(grammar).log_partition == pytest.approx(Alignments(grammar).log_partition, rel=TOLERANCE)
 
 
 def test_sources_of_draws() -> None:
@@ -177,26 +159,6 @@ def test_a_chart_that_a_program_fills_is_not_the_distributions_own() -> None:
     assert np.array_equal(pair.sample(20, 1), draws)
 
 
-def test_marginals_where_all_links_are_certain() -> None:
-    """Long sentences with large scores on the diagonal: no marginal is above 1 or NaN."""
-    scores: Float = np.full((30, 30), -400.0)
-    np.fill_diagonal(scores, 400.0)
-    assert AlignmentDistribution(scores).marginals() == pytest.approx(np.eye(30), abs=1e-12)
-
-
-@pytest.mark.parametrize("n", [5, 20])
-def test_a_link_is_as_probable_as_it_weighs_whatever_stands_around_it(n) -> None:
-    """Diagonal links of e^4, all others and all unlinked words of 1: in the middle 0.98 of the weight has the link.
-
-    Where an unlinked word can be attached in several ways it has 0.48 at n = 20. Two neighbours that give up their
-    links for one across them are the rest.
-    """
-    scores = np.full((n, n), -INF)
-    np.fill_diagonal(scores, 4.0)
-    expected = np.exp(4.0) / (1 + np.exp(4.0))
-    assert AlignmentDistribution(scores).marginals().diagonal() == pytest.approx(np.full(n, expected), rel=1e-12)
-
-
 def test_flat_scores_count_alignments() -> None:
     number = sum(comb(8, k) ** 2 * SCHROEDER[k] for k in range(9))
     assert np.exp(AlignmentDistribution(np.zeros((8, 8))).log_partition) == pytest.approx(number, rel=1e-12)
@@ -250,23 +212,6 @@ def test_two_target_words_beside_many(spread) -> None:
     first, second = np.unravel_index(joint.argmax(), joint.shape)
     best[first], best[second] = 0, 1
     assert pair.argmax().tolist() == best[:-1].tolist()
-
-
-def test_samples_of_two_target_words_beside_many() -> None:
-    """H0: both target words are linked as the joint distribution says. 20,000 draws in 36 cells, threshold 1e-6."""
-    pair = uneven(100, 2, 0.5)
-    _, joint = joint_of_two(pair)
-    drawn = pair.sample(DRAWS, seed=3)
-    assert drawn.shape == (DRAWS, 100)
-    assert ((drawn == 0).sum(axis=1) <= 1).all()
-    assert ((drawn == 1).sum(axis=1) <= 1).all()
-    ends = np.hstack([drawn, np.full((len(drawn), 1), -2)])
-    first, second = (np.where((drawn == j).any(axis=1), (ends == j).argmax(axis=1), 100) for j in (0, 1))
-    groups = np.arange(101) * 6 // 101
-    expected, counts = np.zeros((6, 6)), np.zeros((6, 6))
-    np.add.at(expected, (groups[:, None], groups), joint)
-    np.add.at(counts, (groups[first], groups[second]), 1)
-    assert chi_square(counts.ravel(), expected.ravel())[2] > LEVEL
 
 
 @pytest.mark.parametrize(("p", "q"), [(7, 5), (5, 7), (24, 3), (40, 1)])

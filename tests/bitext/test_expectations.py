@@ -122,13 +122,6 @@ def test_too_little_memory(refused, monkeypatch, command) -> None:
     refused(f"bitext {command} {SCORES} -q", "(de-1): there is not enough memory for the chart of 6 by 7 words.")
 
 
-@EVERY_COMMAND
-def test_the_other_direction(refused, command) -> None:
-    """Rows and columns exchanged are noticed where there are words."""
-    line = f"bitext {command} {DATA}/bitext_reverse.npz --text {DATA}/bitext.txt -q"
-    refused(line, "rows are source words, columns target words")
-
-
 # Ctrl-C: the first one is a wish, which is noted; the second one is for whoever listened before.
 
 
@@ -150,14 +143,6 @@ def test_the_first_is_noted_and_the_second_goes_through(interrupt) -> None:
         with pytest.raises(KeyboardInterrupt):
             press()
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_nobody_listens_outside(interrupt) -> None:
-    with interrupt.listening():
-        pass
-    with pytest.raises(KeyboardInterrupt):
-        press()
-    assert not interrupt.was_stopped
 
 
 def test_items_up_to_the_wish(interrupt) -> None:

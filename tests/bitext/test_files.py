@@ -13,7 +13,8 @@ import pytest
 
 from deptree_cli.bitext import read_pairs
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource, ScoredPair, scored
+from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource, ScoredPair, check_not_padding, scored
+from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.reading import read as read_trees
@@ -70,15 +71,22 @@ def test_one_matrix_and_running_numbers(put, read) -> None:
 
 
 @pytest.mark.parametrize("null", ["first", "last"])
-def test_null_in_every_container(null, put, read) -> None:
-    where = (1, 0) if null == "first" else (0, 1)
-    matrices = {name: np.pad(scores, (where, where), constant_values=-2.5) for name, scores in MATRICES.items()}
-    expected = [plain(each) for each in read(put("plain.npz", npz(MATRICES)), null_score=-2.5)]
-    for path in (put("s.npz", npz(matrices)), put("s.jsonl", jsonl(matrices))):
-        assert [plain(each) for each in read(path, null=null)] == expected
+def test_null_is_a_row_and_a_column_in_every_container(null, put, read) -> None:
+    """In padded batches of words it can only be the first; the corner means nothing."""
+    nulls = {name: (RNG.normal(size=p), RNG.normal(size=q)) for name, (p, q) in LENGTHS.items()}
+    matrices = {}
+    for name, scores in MATRICES.items():
+        of_source, of_target = nulls[name]
+        first, last = [[1e9, of_target], [of_source[:, None], scores]], [[scores, of_source[:, None]], [of_target, 1e9]]
+        matrices[name] = np.block(first if null == "first" else last)
+    found = [read(put("s.npz", npz(matrices)), null=null), read(put("s.jsonl", jsonl(matrices)), null=null)]
     if null == "first":
-        path, text = put("b.npy", batch(matrices)), put("t.txt", TEXT)
-        assert [plain(each)[2:5] for each in read(path, text=text, null=null)] == [each[2:5] for each in expected]
+        found.append(read(put("b.npy", batch(matrices)), text=put("t.txt", TEXT), null=null))
+    for records in found:
+        for record, (name, scores) in zip(records, MATRICES.items(), strict=True):
+            np.testing.assert_array_equal(record.scores, scores)
+            np.testing.assert_array_equal(record.source_nulls, nulls[name][0])
+            np.testing.assert_array_equal(record.target_nulls, nulls[name][1])
 
 
 def test_words_beside_the_scores(put, read) -> None:
@@ -325,3 +333,109 @@ def test_read_pairs_raises_errors_or_hands_them_on(put) -> None:
     errors: list[DeptreeError] = []
     assert [pair.id for pair in read_pairs(path, on_error=errors.append)] == ["good"]
     assert [error.sent_id for error in errors] == ["bad"]
+
+
+# Matrices as read become log-scores of links and of unlinked words; what is padding, and what only looks like it.
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("scale", "given", "log_score"),
+    [("log", None, 0), ("log", -2.5, -2.5), ("weight", None, 0), ("weight", 2, np.log(2)), ("weight", 0, -np.inf)],
+)
+def test_one_null_score_for_all_words(scale, given, log_score) -> None:
+    links, of_source, of_target = PairLayout(scale, null_score=given).link_scores(np.ones((2, 3), np.int8))
+    np.testing.assert_array_equal(links, np.full((2, 3), float(scale == "log")))
+    assert (of_source.tolist(), of_target.tolist()) == ([log_score] * 2, [log_score] * 3)
+
+
+def test_masks_forbid() -> None:
+    matrix = np.array([[0.0, -1e32], [-1e16, np.finfo(np.float32).min]], np.float32)
+    assert PairLayout().link_scores(matrix).links.tolist() == [[0, -np.inf], [-np.inf, -np.inf]]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("layout", "matrix", "parts"),
+    [
+        (PairLayout(), np.zeros((2, 2, 2)), ["shape (2, 2, 2)", "a row per source word"]),
+        (PairLayout(), np.zeros(3), ["shape (3,)"]),
+        (PairLayout(null="last"), np.zeros((0, 3)), ["without a row and a column for NULL", "remove --null last"]),
+        (PairLayout(null="first"), np.zeros((1, 3)), ["no source words"]),
+        (PairLayout(), np.zeros((3, 0)), ["no target words"]),
+        (PairLayout("weight"), np.array([[1.0, 1.0], [1.0, -0.25]]), ["link 2-2", "negative", 'scale="log"']),
+        (PairLayout(null="first"), np.array([[0, np.nan], [1.0, 1.0]]), ["null score of target word 1 is NaN"]),
+        (PairLayout(null_score=np.nan), np.ones((1, 1)), ["null score", "is NaN"]),
+    ],
+)
+def test_what_is_no_score(layout, matrix, parts, says) -> None:
+    with says(*parts):
+        layout.link_scores(matrix)
+
+
+def test_unknown_layouts(says) -> None:
+    with says("unknown scale 'wieght'", "weight, log"):
+        PairLayout("wieght")
+    with says("unknown position 'middle' of NULL", "first, last"):
+        PairLayout(null="middle")
+
+
+@pytest.mark.parametrize(("scores", "none"), [(0.5, False), (0.0, True), (-1.0, True)])
+def test_whether_a_link_pays(scores, none) -> None:
+    """Against the two words' nulls together, 1 and -1; one link of six is enough."""
+    matrix = np.full((2, 3), -5.0)
+    matrix[1, 2] = scores
+    assert LinkScores(matrix, np.full(2, 1.0), np.full(3, -1.0)).none_pays is none
+    assert not LinkScores(matrix, np.full(2, -np.inf), np.full(3, 9.0)).none_pays
+
+
+def test_padding_in_front_of_null(says) -> None:
+    matrix, layout = np.zeros((3, 4)), PairLayout(null="last")
+    assert layout.cut(matrix, 2, 3) is matrix
+    with says("--null last does not work", "unpadded"):
+        layout.cut(matrix, 1, 3)
+
+
+ANY_NULL = pytest.mark.parametrize("null", [None, "first", "last"])
+
+
+def padded(fill: float, rows: int = 1, columns: int = 1, null: str | None = None) -> Array:
+    """A matrix of scores with more rows and columns."""
+    scores = np.random.default_rng(0).normal(size=(3, 4))
+    if null:
+        scores[0 if null == "first" else -1, 0 if null == "first" else -1] = 7.0
+    return np.pad(scores, ((0, rows), (0, columns)), constant_values=fill)
+
+
+@ANY_NULL
+@pytest.mark.parametrize("fill", [-np.inf, -1e32, 0.0, -10000.0])
+@pytest.mark.parametrize(("rows", "columns", "what"), [(1, 0, "row"), (0, 1, "column"), (2, 2, "row")])
+def test_padding_is_noticed(fill, rows, columns, what, null, says) -> None:
+    with says(f"the last {what} of a matrix of shape", "looks like padding", "--text FILE"):
+        check_not_padding(padded(fill, rows, columns, null), PairLayout(null=null))
+
+
+@ANY_NULL
+def test_scores_are_not_taken_for_padding(null) -> None:
+    layout = PairLayout(null=null)
+    check_not_padding(padded(0.0, 0, 0, null), layout)
+    check_not_padding(np.zeros((3, 4)), layout)  # all alike: may be meant
+    some = padded(0.0, 0, 0, null)
+    some[-1, 1:] = some[1:, -1] = -np.inf
+    check_not_padding(some, layout)
+    check_not_padding(np.array([[0.5, 0.2], [0.0, 0.1]]), PairLayout("weight"))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("layout", "matrix", "what"),
+    [
+        (PairLayout(null="last"), [[1.0, 2.0, 3.0], [-np.inf, -1e32, 7.0]], "row"),  # the corner and masks of two kinds
+        (PairLayout(), [[1.0, -np.inf], [2.0, -1e32]], "column"),
+        (PairLayout("weight"), [[0.5], [0.0]], "row"),
+        (PairLayout("weight"), [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]], "column"),
+    ],
+)
+def test_what_hides_padding(layout, matrix, what, says) -> None:
+    with says(f"the last {what}", "padding"):
+        check_not_padding(np.array(matrix), layout)

@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.kernels import (
-    NOT_INVERTED,
-    NOT_STRAIGHT,
     TABLES,
-    TOTAL,
     WHOLE,
-    Alignments,
     LinkWeights,
     SpanMask,
-    beginning,
     by_start,
-    gaps,
     grammar_of,
     inside,
     keep_around_links,
@@ -27,16 +21,8 @@ from deptree_cli.bitext.kernels import (
     new_ranges,
     spans_of,
 )
-from deptree_cli.kernels.walker import NONE, draw_split, split
+from deptree_cli.kernels.walker import draw_split
 from tests.brute_itg import Bispan, Link, kept_bispans
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
-def test_spans_are_numbered_by_their_beginnings(n) -> None:
-    spans = [*combinations(range(n + 1), 2)]
-    assert spans_of(n) == len(spans)
-    assert [by_start(n, i, j) for i, j in spans] == [*range(len(spans))]
-    assert all(beginning(n, i) + j == by_start(n, i, j) for i, j in spans)
 
 
 def around(p: int, q: int, pins: list[Link]) -> SpanMask:
@@ -98,14 +84,6 @@ def test_ranges_hold_all_states(p, q) -> None:
         check_beginnings(kept, p)
 
 
-def test_gaps_by_hand() -> None:
-    """Target words 1 and 2 of five are pinned: places 0 and 1, 2, and 3 to 5."""
-    start, end, before = gaps(np.array([-1, 3, 0, -1, -1]))
-    assert start.tolist() == [0, 0, 2, 3, 3, 3]
-    assert end.tolist() == [1, 1, 2, 5, 5, 5]
-    assert before.tolist() == [0, 0, 1, 2, 2, 2]
-
-
 @pytest.mark.slow("size")
 def test_what_rounding_leaves_over_is_no_alignment_of_weight_0() -> None:
     """No link may be 1-1, no word but 1 of either side unlinked: 0-0 takes what is beyond the sum."""
@@ -116,14 +94,3 @@ def test_what_rounding_leaves_over_is_no_alignment_of_weight_0() -> None:
     assert total == 1.0
     grammar, row = grammar_of(weights, kept, items, total)[0], 1
     assert draw_split(grammar, (WHOLE, 0, 2, 0, 2), 0.5) == draw_split(grammar, (WHOLE, 0, 2, 0, 2), 1.5) == (row, 0)
-
-
-def test_what_an_item_is_split_into() -> None:
-    """Two parts in either order, or a link; all alignments into those that begin with a link."""
-    grammar, item, nothing = Alignments(*[None] * len(Alignments._fields)), (TOTAL, 0, 5, 1, 4), (TOTAL, 0, 0, 1, 1)
-    assert split(grammar, item, 2, 3) == ((TOTAL, 0, 2, 1, 3), (NOT_STRAIGHT, 2, 5, 3, 4), NONE, NONE)
-    for table, row in ((TOTAL, 6), (NOT_STRAIGHT, 2)):
-        swapped = (TOTAL, 0, 2, 3, 4), (NOT_INVERTED, 2, 5, 1, 3), NONE, NONE
-        assert split(grammar, (table, *item[1:]), row, 3) == swapped
-    assert split(grammar, item, 0, 1) == (nothing, nothing, 0, 1)
-    assert split(grammar, (WHOLE, 0, 5, 0, 4), 2, 3)[0] == (TOTAL, 1, 5, 3, 4)

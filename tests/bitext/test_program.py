@@ -17,10 +17,8 @@ from deptree_cli.bitext.distribution import (
     LinkProgram,
     bispan_merits,
     confidences,
-    nothing_pinned,
-    pinned,
 )
-from deptree_cli.bitext.scores import LinkScores, shift
+from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import WIDE
@@ -110,16 +108,6 @@ def test_any_four_pins(p, q) -> None:
         for links in combinations(product(range(p), range(q)), size):
             pins = dict.fromkeys(links, True)
             check(program, program.compile(*selection(pins, p, q, rng)), Alignments(grammar, pins))
-
-
-def test_pins_by_hand() -> None:
-    positive, negative = np.zeros((2, 2, 3), dtype=np.bool_)
-    positive[0, 1] = negative[1, 0] = True
-    links, source_nulls, target_nulls = pinned(positive, negative).factors
-    assert source_nulls.tolist() == [0, 1]
-    assert target_nulls.tolist() == [1, 0, 1]
-    assert links.tolist() == [[0, 1, 0], [0, 0, 1]]
-    assert nothing_pinned(shift(np.zeros((2, 3)), np.zeros(2), np.zeros(3), None)).factors[0].all()
 
 
 @pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 2), (2, 4), (3, 3), (4, 4)])
