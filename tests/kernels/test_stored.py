@@ -44,7 +44,7 @@ def kept_in(folder: Path) -> list[Path]:
 
 
 @pytest.mark.slow("compile")
-def test_it_is_filled_and_used(tmp_path: Path) -> None:
+def test_it_is_filled_and_used(tmp_path) -> None:
     assert run(tmp_path) == [f"0 from {tmp_path}/.cache/deptree/machine-code"]
     assert run(tmp_path)[0].startswith("1 from ")
     assert (tmp_path / ".cache/deptree/machine-code").stat().st_mode & 0o777 == 0o700
@@ -52,11 +52,11 @@ def test_it_is_filled_and_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("compile")
-def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
+def test_versions_of_long_ago_are_removed(tmp_path) -> None:
     """Eight of a file of kernels stay; other files do not count, whatever their names begin with."""
     folder = tmp_path / ".cache/deptree/machine-code"
     folder.mkdir(parents=True)
-    (tmp_path / ".cache/deptree/machine-code").chmod(0o700)
+    folder.chmod(0o700)
     for age in range(10):
         for name in (f"kernels.xoshiro-{age}", f"kernels.xoshiro_more-{age}"):
             (folder / name).mkdir()
@@ -69,7 +69,7 @@ def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("compile")
-def test_versions_in_use_are_not_of_long_ago(tmp_path: Path) -> None:
+def test_versions_in_use_are_not_of_long_ago(tmp_path) -> None:
     """Whoever makes more than eight new ones does not take from others what they run."""
     run(tmp_path)
     folder = tmp_path / ".cache/deptree/machine-code"
@@ -84,7 +84,7 @@ def test_versions_in_use_are_not_of_long_ago(tmp_path: Path) -> None:
     assert len(list(folder.glob("kernels.xoshiro-*"))) == 8
 
 
-def test_versions_that_another_process_removes_meanwhile(tmp_path: Path) -> None:
+def test_versions_that_another_process_removes_meanwhile(tmp_path) -> None:
     """They are gone between the listing of a folder and the look at their age."""
     folders = [tmp_path / str(age) for age in range(12)]
     for age, folder in enumerate(folders):
@@ -95,8 +95,30 @@ def test_versions_that_another_process_removes_meanwhile(tmp_path: Path) -> None
     assert sorted(int(path.name) for path in tmp_path.iterdir()) == [1, 2, 3, 5, 6, 7, 9, 10]
 
 
+# Whether machine code of any kernel is kept, of one, of one that only others call, and of what is no kernel.
+ASK = """
+import sys
+from deptree_cli.kernels.budget import begin_with_python
+begin_with_python()
+from deptree_cli.kernels.kept import is_kept
+from deptree_cli.kernels.xoshiro import rotate_left, uniform
+others = rotate_left.function, lambda: None
+print(is_kept(), is_kept(uniform.function.__code__), *(is_kept(each.__code__) for each in others))
+assert "numba" not in sys.modules
+"""
+
+
+@pytest.mark.slow("compile")
+def test_what_is_kept_is_known_without_numba(tmp_path) -> None:
+    assert run(tmp_path, ASK) == ["False False False False"]
+    run(tmp_path)
+    assert run(tmp_path, ASK) == ["True True False False"]
+    kept_in(tmp_path)[0].unlink()
+    assert run(tmp_path, ASK) == ["False False False False"]
+
+
 @pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled(tmp_path_factory) -> Path:
     """A home in which the program has run."""
     home = tmp_path_factory.mktemp("filled")
     run(home)
@@ -117,7 +139,7 @@ print(deptree_cli.__file__, sum(heard))
 
 
 @pytest.mark.slow("compile")
-def test_copies_of_the_package_share_it(tmp_path: Path) -> None:
+def test_copies_of_the_package_share_it(tmp_path) -> None:
     """Wherever they are."""
     package = Path(kept.__file__).parents[1]
     for name in ("one", "another/place"):
@@ -132,7 +154,7 @@ def test_copies_of_the_package_share_it(tmp_path: Path) -> None:
     assert int(second[1].split()[1]) == 0
 
 
-def test_overloads_kept_at_the_same_time_are_not_mixed_up(tmp_path: Path) -> None:
+def test_overloads_kept_at_the_same_time_are_not_mixed_up(tmp_path) -> None:
     """As by two processes that have both found nothing; and what is for another processor is not found."""
     keys = [((kind,), ("x86_64-linux", "this", "+that")) for kind in ("float64", "int64")]
     assert [machine_code.load(tmp_path, "f", key) for key in keys] == [None, None]
@@ -152,7 +174,7 @@ DAMAGES = {
 
 @pytest.mark.slow("compile")
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_is_replaced(tmp_path: Path, filled: Path, damage: str) -> None:
+def test_a_damaged_file_is_replaced(tmp_path, filled, damage) -> None:
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     (path,) = kept_in(tmp_path)
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
@@ -162,7 +184,7 @@ def test_a_damaged_file_is_replaced(tmp_path: Path, filled: Path, damage: str) -
 
 @pytest.mark.slow("compile")
 @pytest.mark.parametrize("mode", [0o777, 0o720])
-def test_a_folder_that_others_can_write_to_is_not_read(tmp_path: Path, filled: Path, mode: int) -> None:
+def test_a_folder_that_others_can_write_to_is_not_read(tmp_path, filled, mode) -> None:
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     ours = next((tmp_path / ".cache/deptree").iterdir())
     ours.chmod(mode)
@@ -174,7 +196,7 @@ def test_a_folder_that_others_can_write_to_is_not_read(tmp_path: Path, filled: P
 
 
 @pytest.mark.slow("compile")
-def test_a_link_is_not_followed(tmp_path: Path, filled: Path) -> None:
+def test_a_link_is_not_followed(tmp_path, filled) -> None:
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     ours = next((tmp_path / ".cache/deptree").iterdir())
     ours.rename(tmp_path / "elsewhere")
@@ -184,7 +206,7 @@ def test_a_link_is_not_followed(tmp_path: Path, filled: Path) -> None:
 
 @pytest.mark.slow("compile")
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
-def test_a_folder_of_somebody_else_is_not_read(tmp_path: Path, filled: Path) -> None:
+def test_a_folder_of_somebody_else_is_not_read(tmp_path, filled) -> None:
     """Neither the user's own nor the one among temporary files, whose name everybody can guess."""
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     ours = next((tmp_path / ".cache/deptree").iterdir())
@@ -196,7 +218,7 @@ def test_a_folder_of_somebody_else_is_not_read(tmp_path: Path, filled: Path) -> 
 
 
 @pytest.mark.slow("compile")
-def test_no_folder_can_be_made(tmp_path: Path) -> None:
+def test_no_folder_can_be_made(tmp_path) -> None:
     """Files where folders would have to be."""
     (tmp_path / "file").touch()
     nowhere = str(tmp_path / "file")
@@ -207,7 +229,7 @@ def test_no_folder_can_be_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("compile")
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk(tmp_path) -> None:
     """Files of more than 512 bytes cannot be written."""
     command = ["bash", "-c", 'ulimit -f 1; trap "" XFSZ; exec "$0" -c "$1"', sys.executable, PROGRAM]
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
@@ -233,7 +255,7 @@ kept.watch_compiling(None)
 
 
 @pytest.mark.slow("compile")
-def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path: Path) -> None:
+def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path) -> None:
     """Also if there is machine code of other kernels."""
     (heard,) = run(tmp_path, WATCHED)
     assert heard == "1 0"
@@ -246,7 +268,7 @@ def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path: Path)
 
 @pytest.mark.slow("compile")
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_the_command_says_once_that_nothing_is_kept(tmp_path: Path, jobs: str) -> None:
+def test_the_command_says_once_that_nothing_is_kept(tmp_path, jobs) -> None:
     """Whichever worker notices."""
     script = 'ulimit -f 1; trap "" XFSZ; exec "$0" -m deptree_cli decode "$1" --from natasha --format npz --jobs "$2"'
     command = ["bash", "-c", script, sys.executable, str(DATA / "scores.npz"), jobs]
@@ -261,7 +283,14 @@ def test_the_command_says_once_that_nothing_is_kept(tmp_path: Path, jobs: str) -
     ]
 
 
-def test_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_where_nobody_may_write(monkeypatch, tmp_path) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert not kept.cache_folder().is_relative_to(tmp_path / "file")
+
+
+def test_without_a_home(monkeypatch, tmp_path) -> None:
     """As for a user that the system knows nothing of, in a container."""
 
     def homeless(_: Path) -> Path:

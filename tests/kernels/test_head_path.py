@@ -1,4 +1,4 @@
-"""Head distributions along a tree: against the sums of trees with these heads, and against enumeration."""
+"""Head distributions along a tree, against the sums of trees with these heads; and the set of trees drawn."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces import SINGLE_ROOT, space
+from deptree_cli.core.spaces import space
+from deptree_cli.kernels.cells import place_of
 from deptree_cli.kernels.head_path import (
     FREE,
     LEVELS,
     PathTables,
-    draw_ancestral,
     log_heads_along,
     next_heads,
     path_in_range,
@@ -25,7 +25,6 @@ from deptree_cli.kernels.head_path import (
 from deptree_cli.kernels.numbers import wide_log
 
 Float = NDArray[np.float64]
-KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
 
 def tables_for(n: int, kind: Kind) -> PathTables:
@@ -74,7 +73,7 @@ def log_head_probs(log_scores: Float, root: int, heads: NDArray[np.int64], word:
 
 @pytest.mark.slow("size")
 @given(st.integers(2, 11), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 20.0]), st.booleans(), st.booleans())
-def test_against_sums_of_trees(graphs, n: int, seed: int, scale: float, wide: bool, single_root: bool) -> None:
+def test_against_sums_of_trees(graphs, n, seed, scale, wide, single_root) -> None:
     """Entry by entry, for any order of the words, some of which have their heads before."""
     rng, kind, log_scores = np.random.default_rng(seed), WIDE if wide else REAL, graphs.gaussian(n, scale, seed % 1000)
     weights, root = kind.exp(log_scores), int(rng.integers(1, n + 1)) if single_root else 0
@@ -95,7 +94,7 @@ def test_against_sums_of_trees(graphs, n: int, seed: int, scale: float, wide: bo
 
 
 @pytest.mark.parametrize("log_gap", [10.0, 100.0, 500.0, 1000.0])
-def test_float64_says_when_it_underflows(log_gap: float, graphs) -> None:
+def test_float64_says_when_it_underflows(log_gap, graphs) -> None:
     """Two cycles one below the other, each `log_gap` deep. What is called in range is right, to twelve digits."""
     log_scores = graphs.disconnected(6, log_gap)
     free, uniforms, chosen = np.arange(1, 7), np.full(6, 0.5), np.empty(6, dtype=np.int64)
@@ -110,50 +109,10 @@ def test_float64_says_when_it_underflows(log_gap: float, graphs) -> None:
         np.testing.assert_allclose(found[REAL][1], found[WIDE][1], rtol=1e-12, atol=1e-12)
 
 
-@KINDS
-@pytest.mark.parametrize("root", [0, 2])
-def test_heads_drawn_along_the_way_make_trees_of_the_distribution(
-    kind: Kind, root: int, draws: int, graphs, enumerated, check_law
-) -> None:
-    """H0: independent draws from the trees that hang on a node; chi-square, p < 1e-6 by chance."""
-    log_scores, rng = graphs.gaussian(4, 1.5, seed=2), np.random.default_rng(9)
-    exact = enumerated(log_scores, single_root=root > 0)
-    fits = exact.trees[:, root - 1] == 0 if root else np.ones(len(exact.trees), dtype=bool)
-    words = np.array([word for word in (3, 1, 4, 2) if word != root])
-    weights, tables, probs, out = kind.exp(log_scores), tables_for(4, kind), kind.zeros(5), np.empty((len(words), 5))
-    trees, chosen = np.zeros((draws // 10, 4), dtype=np.int32), np.empty(len(words), dtype=np.int64)
-    for tree in trees:
-        uniforms = rng.random(len(words))
-        assert log_heads_along(weights, root, np.full(5, FREE), words, tables, uniforms, probs, chosen, out)
-        tree[words - 1] = chosen
-    check_law(trees, exact.trees[fits], exact.log_probs[fits])
-
-
-def drawn(log_scores: Float, roots: NDArray[np.int64], kind: Kind, state: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """A tree for each root, (k, n)."""
-    n = len(log_scores) - 1
-    heads = np.full((len(roots), n), -9, dtype=np.int32)
-    draw_ancestral(kind.exp(log_scores), roots, state, tables_for(n, kind), kind.zeros(n + 1), heads)
-    return heads
-
-
-@KINDS
-@pytest.mark.parametrize("root", [0, 1, 3])
-def test_trees_follow_the_distribution_given_the_root(
-    kind: Kind, root: int, draws: int, state, graphs, enumerated, check_law
-) -> None:
-    """H0: independent draws from the trees with that root; chi-square, p < 1e-6 by chance."""
-    log_scores = graphs.gaussian(4, 1.5, seed=2)
-    exact = enumerated(log_scores, single_root=root > 0)
-    fits = exact.trees[:, root - 1] == 0 if root else np.ones(len(exact.trees), dtype=bool)
-    heads = drawn(log_scores, np.full(draws // 4, root), kind, state)
-    check_law(heads, exact.trees[fits], exact.log_probs[fits])
-
-
-@KINDS
-@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 17])
-def test_every_way_to_halve_a_sentence(kind: Kind, n: int, state, graphs) -> None:
-    roots = np.random.default_rng(n).integers(1, n + 1, size=10)
-    heads = drawn(graphs.gaussian(n, 4), roots, kind, state)
-    assert SINGLE_ROOT.contains(heads).all()
-    assert (heads[np.arange(10), roots - 1] == 0).all()
+def test_a_full_neighbourhood_in_the_set_of_trees() -> None:
+    """Trees in one place move on to the next, around the end of the table, which is far more than a quarter full."""
+    trees, table = np.arange(31, dtype=np.int32)[:, None], np.zeros(32, dtype=np.int64)
+    for tree in range(30):
+        table[place_of(trees, trees[tree], table)] = tree + 1
+    assert sorted(table[table > 0]) == list(range(1, 31))
+    assert [table[place_of(trees, tree, table)] for tree in trees] == [*range(1, 31), 0]

@@ -10,8 +10,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
-from deptree_cli.kernels.head_path import FREE
-from deptree_cli.kernels.wilson import build_tables, draw_roots, walk, walk_trees
+from deptree_cli.kernels.wilson import build_tables, walk_trees
 
 Float = NDArray[np.float64]
 
@@ -57,28 +56,19 @@ def check_tables(weights: Float, first_head: int) -> None:
         column = np.where(np.arange(len(weights)) >= first_head, weights[:, word], 0.0)
         probs = implied(tables[word], len(weights))
         np.testing.assert_allclose(probs, column / column.sum(), rtol=0, atol=RESOLUTION)
-        exposed = reachable(tables[word])
-        assert not exposed[np.flatnonzero(column == 0.0)].any()
-        assert not exposed[len(weights) :].any()
-
-
-def reachable(row: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which heads a draw could give: a bucket below its threshold, an alias wherever it is not certain."""
-    found = np.zeros(len(row), dtype=bool)
-    for bucket, entry in enumerate(row.tolist()):
-        found[bucket] |= entry >> 16 > 0
-        found[entry & 0xFFFF] = True  # thresholds end at 2^48 - 1: the alias is always possible
-    return found
+        # What a draw could give: a bucket below its threshold, an alias always, for thresholds end at 2^48 - 1.
+        buckets, aliases = np.flatnonzero(tables[word] >> np.uint64(16)), tables[word] & np.uint64(0xFFFF)
+        assert {*buckets.tolist(), *aliases.tolist()} <= {*np.flatnonzero(column).tolist()}
 
 
 @given(st.integers(1, 40), SEEDS, st.sampled_from([0.0, 3.0, 16.0, 300.0]), st.sampled_from([0.0, 0.3, 0.9]))
-def test_tables_imply_the_weights(n: int, seed: int, spread: float, zeros: float) -> None:
+def test_tables_imply_the_weights(n, seed, spread, zeros) -> None:
     for first_head in (0, 1):
         check_tables(random_weights(n, seed, spread, zeros), first_head)
 
 
 @given(st.integers(2, 33), SEEDS)
-def test_weights_that_differ_by_a_rounding_error(n: int, seed: int) -> None:
+def test_weights_that_differ_by_a_rounding_error(n, seed) -> None:
     """Shares next to 1, where the pairing of buckets hangs on the last bit."""
     rng = np.random.default_rng(seed)
     weights = 1.0 + rng.integers(-3, 4, size=(n + 1, n + 1)) * 1.1e-16
@@ -86,15 +76,6 @@ def test_weights_that_differ_by_a_rounding_error(n: int, seed: int) -> None:
     weights[1] = 1.0
     check_tables(weights, 0)
     check_tables(weights, 1)
-
-
-def test_saturated_words_keep_their_tails() -> None:
-    """A rival of 1e-12 is there to 2^-47 = 7e-15; 32-bit thresholds would lose it."""
-    weights = np.full((5, 5), 1e-12 / 3)
-    weights[1] = 1.0
-    tables, _ = tables_of(weights, 0)
-    assert implied(tables[2], 5)[3] == pytest.approx(1e-12 / 3, abs=RESOLUTION)
-    assert implied(tables[2], 5)[3] > 2e-13
 
 
 def test_a_word_without_heads_has_an_empty_table() -> None:
@@ -105,17 +86,15 @@ def test_a_word_without_heads_has_an_empty_table() -> None:
     assert tables[1].any()
 
 
-def fresh_state() -> NDArray[np.uint64]:
-    return np.array([1, 2, 3, 4], dtype=np.uint64)
-
-
 def walks(
     weights: Float, roots: NDArray[np.int64], limit: int = 10**7, until_single_root: bool = False
 ) -> tuple[NDArray[np.int32], int, int]:
     """Heads, how many of the trees were walked, and the steps taken."""
     tables, bits = tables_of(weights, 0 if roots[0] == 0 else 1)
     heads = np.full((len(roots), len(weights) - 1), -9, dtype=np.int32)
-    count, left = walk_trees(tables.ravel(), bits, roots, fresh_state(), limit, until_single_root, heads)
+    count, left = walk_trees(
+        tables.ravel(), bits, roots, np.array([1, 2, 3, 4], dtype=np.uint64), limit, until_single_root, heads
+    )
     return heads, count, limit - left
 
 
@@ -127,18 +106,8 @@ def no_loops(n: int) -> Float:
     return weights
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 9, 31, 32, 33])
-def test_walks_end_in_trees(n: int) -> None:
-    roots = np.random.default_rng(n).integers(1, n + 1, size=TREES)
-    heads, count, steps = walks(no_loops(n), roots)
-    assert count == TREES
-    assert SINGLE_ROOT.contains(heads).all()
-    assert (heads[np.arange(TREES), roots - 1] == 0).all()
-    assert steps >= TREES * (n - 1)
-
-
 @pytest.mark.parametrize("n", [1, 2, 9, 33])
-def test_rejection_ends_in_single_roots(n: int) -> None:
+def test_rejection_ends_in_single_roots(n) -> None:
     free, _, steps = walks(no_loops(n), np.zeros(TREES, dtype=np.int64))
     kept, count, steps_of_all = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), until_single_root=True)
     assert count == TREES
@@ -148,7 +117,7 @@ def test_rejection_ends_in_single_roots(n: int) -> None:
 
 
 @pytest.mark.parametrize("until_single_root", [False, True])
-def test_a_limit_ends_the_walks_and_changes_none_before(until_single_root: bool) -> None:
+def test_a_limit_ends_the_walks_and_changes_none_before(until_single_root) -> None:
     """The trees that are there are those without a limit, and no step is taken beyond it but the one that notices."""
     roots, n = np.zeros(TREES, dtype=np.int64), 6
     free, _, steps = walks(no_loops(n), roots, until_single_root=until_single_root)
@@ -162,40 +131,9 @@ def test_a_limit_ends_the_walks_and_changes_none_before(until_single_root: bool)
 
 
 @pytest.mark.parametrize("until_single_root", [False, True])
-def test_a_walk_that_never_ends_is_given_up(until_single_root: bool) -> None:
+def test_a_walk_that_never_ends_is_given_up(until_single_root) -> None:
     """Words 1 and 2 see each other only."""
     weights = np.zeros((4, 4))
     weights[2, 1] = weights[1, 2] = weights[0, 3] = 1.0
     _, count, steps = walks(weights, np.zeros(5, dtype=np.int64), 1000, until_single_root)
     assert (count, steps) == (0, 1001)
-
-
-@pytest.mark.parametrize("root", [0, 3])
-def test_fixed_heads_are_kept(root: int) -> None:
-    """Whatever the weights say; all other words are walked from."""
-    (tables, bits), n = tables_of(no_loops(6), min(root, 1)), 6
-    fixed, stamp, seen = np.full(n + 1, FREE), np.zeros(n + 1, dtype=np.int64), set()
-    fixed[[2, 4]] = 1, 2
-    state, row = fresh_state(), np.empty(n, dtype=np.int32)
-    for now in range(1, TREES + 1):
-        assert walk(tables.ravel(), bits, root, fixed, state, 10**6, now, stamp, row) >= 0
-        assert (SINGLE_ROOT if root else MULTI_ROOT).contains(row[None]).all()
-        assert (row[1], row[3]) == (1, 2)
-        assert root == 0 or row[root - 1] == 0
-        seen.add(tuple(row.tolist()))
-    assert len(seen) > 5
-
-
-def test_roots_follow_their_probabilities() -> None:
-    """H0: a root is drawn with its probability. 50,000 draws, the rarest root expected 2,500 times (without compilation
-    2,500 and 125); chi-square with two degrees of freedom exceeds 20 with probability e^-10 = 5e-5. No root of
-    probability 0."""
-    probs, count = np.array([0, 0.05, 0.25, 0, 0.7]), 50_000 // FEWER
-    weights, roots = np.zeros((5, 5)), np.full(count, -9, dtype=np.int64)
-    weights[:, 0] = probs
-    tables, bits = tables_of(weights, 1)
-    draw_roots(tables.ravel(), bits, fresh_state(), roots)
-    counts = np.bincount(roots, minlength=5)
-    assert counts[[0, 3]].sum() == 0
-    expected = count * probs[[1, 2, 4]]
-    assert ((counts[[1, 2, 4]] - expected) ** 2 / expected).sum() < 20

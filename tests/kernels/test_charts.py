@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.factorisation import shift
-from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces import EisnerChart, space
 from deptree_cli.kernels.charts import TABLES, best_projective_trees, best_tree, inside
 from deptree_cli.kernels.operations import logarithm
@@ -24,12 +24,12 @@ def number_of_trees(n: int, single_root: bool) -> int:
 
 @BOTH
 @KINDS
-def test_the_number_of_trees(single_root: bool, kind: Kind, graphs) -> None:
+def test_the_number_of_trees(single_root, kind, graphs) -> None:
+    assert [number_of_trees(n, True) for n in range(1, 8)] == [1, 2, 7, 30, 143, 728, 3876]
     for n in (1, 2, 3, 4, 5, 6, 7, 12):
         weights = kind.exp(graphs.uniform(n))
         total = inside(weights, single_root, kind.zeros((TABLES, n + 1, n + 1)))
         assert logarithm(total) == pytest.approx(log(number_of_trees(n, single_root)), rel=1e-14, abs=1e-14)
-    assert [number_of_trees(n, True) for n in range(1, 8)] == [1, 2, 7, 30, 143, 728, 3876]
 
 
 def test_no_tree() -> None:
@@ -50,7 +50,7 @@ def test_no_tree() -> None:
 
 @BOTH
 @pytest.mark.parametrize("n", [1, 2, 5, 9, 30])
-def test_marginals_in_both_kinds_of_numbers(single_root: bool, n: int) -> None:
+def test_marginals_in_both_kinds_of_numbers(single_root, n) -> None:
     rng = np.random.default_rng(n)
     scores = rng.normal(0.0, 3.0, (n + 1, n + 1))
     scores[(rng.random(scores.shape) < 0.2) & (np.abs(np.subtract.outer(*2 * [np.arange(n + 1)])) > 1)] = -np.inf
@@ -59,25 +59,3 @@ def test_marginals_in_both_kinds_of_numbers(single_root: bool, n: int) -> None:
     real, wide = (EisnerChart.of(shift(scores, trees), trees, kind) for kind in (REAL, WIDE))
     assert wide.log_z == pytest.approx(real.log_z, rel=1e-14, abs=1e-13)
     np.testing.assert_allclose(wide.marginals(), real.marginals(), rtol=1e-12, atol=1e-15)
-
-
-@BOTH
-def test_weights_far_apart_and_their_derivatives(single_root: bool) -> None:
-    """Float64 has not the range: each marginal is the slope of log Z in the score of its arc."""
-    n, step = 6, 1e-6
-    trees, rng = space(single_root, projective=True), np.random.default_rng(2)
-    scores = rng.normal(0.0, 1000.0, (n + 1, n + 1)).round()
-    scores[:, 3] += 0.5 * rng.normal(size=n + 1) - scores[:, 3]
-    scores[np.eye(n + 1, dtype=bool)] = scores[:, 0] = -np.inf
-
-    def log_z(values: np.ndarray) -> float:
-        return EisnerChart.of(shift(values, trees), trees, WIDE).log_z
-
-    marginals = EisnerChart.of(shift(scores, trees), trees, WIDE).marginals()
-    for head in range(n + 1):
-        for word in range(1, n + 1):
-            if head != word:
-                change = np.zeros_like(scores)
-                change[head, word] = step
-                slope = (log_z(scores + change) - log_z(scores - change)) / (2 * step)
-                assert marginals[head, word] == pytest.approx(slope, abs=1e-5)

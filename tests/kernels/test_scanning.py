@@ -12,18 +12,6 @@ from hypothesis import strategies as st
 from deptree_cli.kernels import columns as c
 from deptree_cli.kernels.text import is_between, number_at, says_something, scan, sentence_ends, write_number
 
-SENTENCE = b"""\
-
-# sent_id = s1
-1-2\tVyel\t_\t_\t_\t_\t_\t_\t_\t_
-1\tVy\tvy\tX\t_\t_\t2\tnsubj\t2:nsubj\t_
-1.1\tzero\t_\t_\t_\t_\t_\t_\t0:root\t_
-2\tel\tel\tVERB\t_\tA=B\t0\troot\t0:root\t_
-3\tse\tse\tPRON\t_\t_\t_\t_\t_\tA=B
-
-"""
-
-
 # The ten columns of CoNLL-U: how many there are, and where FORM, HEAD, DEPREL, DEPS and MISC are.
 TEN = np.array([10, 1, 6, 7, 8, 9], dtype=np.int64)
 
@@ -32,42 +20,18 @@ def array(data: bytes) -> np.ndarray:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def scanned(data: bytes) -> tuple[list[int], np.ndarray]:
-    """What `scan` returns, and the rows that it fills."""
-    rows = np.full((data.count(b"\n") + 2, c.WORD_FACTS), -9, dtype=np.int64)
-    return [int(found) for found in scan(array(data), 0, rows, TEN, False)], rows[1:]
-
-
-def test_the_columns_of_words() -> None:
-    found, rows = scanned(SENTENCE)
-    kind, comments, first, end, n, empty_nodes = found
-    assert (kind, n, empty_nodes) == (c.FINE, 3, 1)
-    assert SENTENCE[comments:first] == b"# sent_id = s1\n"
-    assert SENTENCE[end:] == b"\n"
-    lines = SENTENCE.split(b"\n")
-    for row in rows[:3].tolist():
-        fields = lines[row[c.LINE]].split(b"\t")
-        assert columns_of(SENTENCE, row) == fields[6:]
-    assert rows[:3, c.HEAD].tolist() == [2, 0, c.NO_HEAD]
-    assert rows[:3, c.KEEPS].tolist() == [1, 0, 0]
-    assert SENTENCE[rows[-1, 0] : rows[-1, 1]].startswith(b"1.1\tzero")
-
-
-def columns_of(data: bytes, row: list[int]) -> list[bytes]:
-    """HEAD, DEPREL, DEPS and MISC of a word."""
-    return [data[row[start] : row[start + 1]] for start in (c.HEAD_START, c.DEPREL_START, c.DEPS_START, c.MISC_START)]
-
-
-def test_nothing_but_comments_or_nothing_at_all() -> None:
-    assert scanned(b"# a\n# b\n")[0] == [c.FINE, 0, 8, 8, 0, 0]
-    assert scanned(b"")[0] == [c.FINE, 0, 0, 0, 0, 0]
-    assert scanned(b"\n \n")[0] == [c.FINE, 3, 3, 3, 0, 0]
+@pytest.mark.quick
+@pytest.mark.parametrize(("data", "places"), [(b"# a\n# b\n", (0, 8, 8)), (b"", (0, 0, 0)), (b"\n \n", (3, 3, 3))])
+def test_nothing_but_comments_or_nothing_at_all(data, places) -> None:
+    """Where comments begin, where words do and where they end; there are no words and no empty nodes."""
+    rows = np.full((5, c.WORD_FACTS), -9, dtype=np.int64)
+    assert tuple(scan(array(data), 0, rows, TEN, False)) == (c.FINE, *places, 0, 0)
 
 
 @pytest.mark.parametrize(
     ("text", "number"), [(b"0", 0), (b"7", 7), (b"999999999", 999999999), (b"", -1), (b"-1", -1), (b"1_", -1)]
 )
-def test_numbers(text: bytes, number: int) -> None:
+def test_numbers(text, number) -> None:
     """Also beyond 255, although bytes are added up; written as they are read."""
     assert number_at(array(b"x" + text), 1, 1 + len(text)) == number
     out = np.zeros(12, dtype=np.uint8)
@@ -75,7 +39,7 @@ def test_numbers(text: bytes, number: int) -> None:
 
 
 @given(st.text("0-.9", max_size=6).map(str.encode), st.sampled_from([c.DASH, c.DOT]))
-def test_digits_on_both_sides_of_a_sign(text: bytes, sign: int) -> None:
+def test_digits_on_both_sides_of_a_sign(text, sign) -> None:
     pattern = rb"[0-9]+%b[0-9]+" % re.escape(bytes([sign]))
     assert is_between(array(text), 0, len(text), sign) == (re.fullmatch(pattern, text) is not None)
 
@@ -84,12 +48,12 @@ def test_digits_on_both_sides_of_a_sign(text: bytes, sign: int) -> None:
     ("label", "says"),
     [(b"_", False), (b"root", False), (b"dep", False), (b"roots", True), (b"x", True), (b"__", True), (b"det", True)],
 )
-def test_labels_that_say_something(label: bytes, says: bool) -> None:
+def test_labels_that_say_something(label, says) -> None:
     assert says_something(array(label), 0, len(label)) == says
 
 
 @given(st.lists(st.sampled_from([b"a\n", b"\n", b" \r\n", b"# b\n", b"c"]), max_size=12), st.integers(1, 5))
-def test_sentences_end_behind_empty_lines_in_however_small_pieces(lines: list[bytes], size: int) -> None:
+def test_sentences_end_behind_empty_lines_in_however_small_pieces(lines, size) -> None:
     """Before a line that follows an empty one and is not empty itself; the state is carried from piece to piece."""
     data = b"".join(lines)
     state, ends = np.array([0, 1, 0, 0], dtype=np.int64), []
