@@ -18,6 +18,7 @@ from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from tests.arrays import npy
+from tests.brute_derivations import Derivations
 from tests.brute_itg import Alignments, Grammar, targets_of
 from tests.pearson import chi_square
 
@@ -77,12 +78,9 @@ def contents(kind: str, matrices: dict[str, Array] = MATRICES) -> bytes:
         "batch": lambda named: npy(batch(named)),
         "safetensors": safetensors,
         "jsonl": jsonl,
+        "jsonl.gz": lambda named: gzip.compress(jsonl(named)),
     }
     return write[kind](matrices)
-
-
-def gzipped(data: bytes) -> bytes:
-    return gzip.compress(data)
 
 
 def pair_of(grammar: Grammar, **settings: Any) -> AlignmentDistribution:
@@ -90,13 +88,13 @@ def pair_of(grammar: Grammar, **settings: Any) -> AlignmentDistribution:
     return AlignmentDistribution(grammar.scores, **nulls, bispans=grammar.bispans, **settings)
 
 
-def check_law(targets: np.ndarray, exact: Alignments) -> None:
+def check_law(targets: np.ndarray, exact: Alignments | Derivations, level: float = LEVEL) -> None:
     """Chi-square, rare alignments pooled; one of probability 0 fails at once."""
     p = targets.shape[1]
     probs = {targets_of(links, p): probability for links, probability in exact.probabilities().items()}
     counts = Counter(map(tuple, targets.tolist()))
     assert counts.keys() <= probs.keys()
-    assert chi_square(np.array([counts[each] for each in probs]), np.array([*probs.values()]))[2] > LEVEL
+    assert chi_square(np.array([counts[each] for each in probs]), np.array([*probs.values()]))[2] > level
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
 from tests.bitext.conftest import TOLERANCE, check_law, pair_of
-from tests.brute_itg import Alignments, Grammar, alignments, parts, targets_of
+from tests.brute_itg import Alignments, Grammar, parts, targets_of
 
 DRAWS = 20_000
 LOST = np.exp(-100.0)
@@ -33,15 +33,6 @@ def grammar_of(p: int, q: int, scale: float = 1.0, seed: int = 0, holes: float =
     for array in arrays[:3]:
         array[rng.random(array.shape) < holes] = -INF
     return Grammar(*arrays[:3], arrays[3] if seed % 2 else None)
-
-
-@pytest.mark.parametrize(("p", "q"), [(p, q) for p in range(1, 6) for q in range(1, 6)])
-def test_brute_force_finds_as_many_alignments_as_there_are(p, q) -> None:
-    """Any k words of either side, in any order that can be built; of up to three words that is any order."""
-    numbers = [comb(p, k) * comb(q, k) for k in range(min(p, q) + 1)]
-    assert len(alignments(p, q)) == sum(map(int.__mul__, numbers, SCHROEDER))
-    matchings = sum(map(int.__mul__, numbers, [1, 1, 2, 6, 24, 120]))
-    assert (len(alignments(p, q)) == matchings) == (min(p, q) < 4)
 
 
 def test_parts_of_brute_force_by_hand() -> None:
@@ -100,32 +91,13 @@ def test_samples(p, q, shift) -> None:
     assert pair.marginals() == pytest.approx(plain.marginals(), rel=TOLERANCE)
 
 
-def test_sources_of_draws() -> None:
-    """A seed is that of the pair's own stream, by its id; a Generator is used as it is."""
+def test_a_seed_is_that_of_the_pairs_own_stream() -> None:
+    """By its id; what holds for all seeds is in tests/core."""
     pair = pair_of(grammar_of(3, 3), id="s-7")
     draws = pair.sample(50, 5)
     assert (draws.shape, draws.dtype, pair.sample(0, 1).shape) == ((50, 3), np.int32, (0, 3))
-    assert np.array_equal(draws, pair.sample(50, 5))
     assert np.array_equal(draws, pair.sample(50, sentence_stream(5, "s-7")))
-    assert not np.array_equal(draws, pair.sample(50, 6))
     assert not np.array_equal(draws, pair_of(grammar_of(3, 3), id="s-8").sample(50, 5))
-    rng = np.random.default_rng(5)
-    assert not np.array_equal(pair.sample(50, rng), pair.sample(50, rng))
-
-
-def test_temperature_and_weights() -> None:
-    """Temperature divides every log-score; weights are what logarithms are taken of."""
-    grammar = grammar_of(3, 2, seed=1)
-    quarter = (0.25 * each for each in (grammar.scores, grammar.source_nulls, grammar.target_nulls, grammar.bispans))
-    cold = pair_of(Grammar(*quarter))
-    assert pair_of(grammar, temperature=4.0).marginals() == pytest.approx(cold.marginals(), rel=1e-12)
-    weights = np.array([[0.5, 0.0], [2.0, 1.0]])
-    with np.errstate(divide="ignore"):
-        logarithms = AlignmentDistribution(np.log(weights), "log", np.log(0.7), np.log([0.1, 3.0]))
-    by_weight = AlignmentDistribution(weights, "weight", 0.7, [0.1, 3.0])
-    assert by_weight.log_partition == pytest.approx(logarithms.log_partition, rel=1e-14)
-    assert by_weight.log_scores[0, 1] == -INF
-    assert by_weight.source_nulls.shape == (2,)
 
 
 def test_pairs_travel_and_never_change() -> None:
@@ -244,23 +216,18 @@ def bispans(at: tuple[int, ...], value: float) -> Float:
     [
         ({"scores": [[0.0, NAN]]}, "the score of the link 1-2 is NaN. Repair the scores."),
         ({"scores": [[0.0], [INF]]}, "the score of the link 2-1 is too large for a score (beyond 1e+15)."),
-        ({"scores": [[1e16]]}, "the score of the link 1-1 is too large for a score (beyond 1e+15)."),
         ({"scores": [[1.0, INF]], "scale": "weight"}, "the score of the link 1-2 is infinite."),
         ({"scores": [[1, -0.5]], "scale": "weight"}, "the score of the link 1-2 is negative. If these are log-scores"),
         ({"scores": [[0.0]], "scale": "logit"}, "unknown scale 'logit'. Choose one of weight, log."),
         ({"scores": [0.0, 1.0]}, "the scores of links have shape (2,), not (source words, target words)."),
-        ({"scores": 1.0}, "the scores of links have shape (), not (source words, target words)."),
         ({"scores": np.zeros((2, 2, 2))}, "the scores of links have shape (2, 2, 2), not"),
         ({"scores": np.zeros((0, 3))}, "there are no source words (shape (0, 3)). Remove this pair."),
         ({"scores": np.zeros((3, 0))}, "there are no target words (shape (3, 0)). Remove this pair."),
         ({"scores": [[0.0], [1.0, 2.0]]}, "the scores of links are not an array of numbers."),
-        ({"scores": [["x"]]}, "the scores of links are of type <U1, not real numbers."),
-        ({"scores": [[1j]]}, "the scores of links are of type complex128, not real numbers."),
         ({"source_nulls": [0.0, NAN]}, "the null score of source word 2 is NaN."),
         ({"target_nulls": INF}, "the null score of target word 1 is too large for a score"),
         ({"source_nulls": [0.0]}, "the source null scores have shape (1,), but there are 2 source words."),
         ({"target_nulls": np.zeros((3, 1))}, "the target null scores have shape (3, 1), but there are 3 target words."),
-        ({"target_nulls": "none"}, "the target null scores are of type <U4, not real numbers."),
         ({"source_nulls": -1.0, "scale": "weight"}, "the null score of source word 1 is negative."),
         ({"bispans": np.zeros((2, 3))}, "the scores of bispans have shape (2, 3). Give an array (3, 3, 4, 4): s, t, u"),
         ({"bispans": bispans((0, 1, 1, 2), NAN)}, "the score of the bispan (0, 1, 1, 2) is NaN."),

@@ -62,20 +62,14 @@ def test_npz_has_the_names_read_and_errors_beside(done) -> None:
             np.testing.assert_array_equal(found[f"{row['sent_id']}.standard_errors"], row["standard_errors"])
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("options", "fields"),
-    [
-        ("", "method:exact"),
-        (
-            "--method randomized --iterations 20 --seed 7",
-            "method:randomized|iterations:20|chains:4|burnin:10|counts:soft|seed:7",
-        ),
-        ("--method tic-tac-toe", "method:tic-tac-toe|margin:10.0"),
-    ],
-)
-def test_signature_says_what_concerns_the_method(done, options, fields) -> None:
-    assert done(f"{EXPECTATIONS} --header {options}").signature.split("|")[2:-1] == fields.split("|")
+def test_signature_says_what_concerns_the_method(done) -> None:
+    def fields(options: str) -> str:
+        return "|".join(done(f"{EXPECTATIONS} --header {options}").signature.split("|")[2:-1])
+
+    randomized = "method:randomized|iterations:20|chains:4|burnin:10|counts:soft|seed:7"
+    assert fields("--method randomized --iterations 20 --seed 7") == randomized
+    assert fields("--method tic-tac-toe") == "method:tic-tac-toe|margin:10.0"
+    assert fields("") == "method:exact"
 
 
 def test_seconds_end_a_run(done, put) -> None:
@@ -111,15 +105,6 @@ def test_no_alignment(deptree, put, method) -> None:
     assert "bad.npz[pair] (pair): " in ran.said[0]
     if not METHODS.get(method).by_merits:  # the others cannot tell what they pruned from what was never there
         assert "no alignment is possible. Allow more links" in ran.said[0]
-
-
-@EVERY_COMMAND
-def test_too_little_memory(refused, monkeypatch, command) -> None:
-    def refuse(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("deptree_cli.core.memory.available", refuse)
-    refused(f"bitext {command} {SCORES} -q", "(de-1): there is not enough memory for the chart of 6 by 7 words.")
 
 
 # Ctrl-C: the first one is a wish, which is noted; the second one is for whoever listened before.

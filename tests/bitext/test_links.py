@@ -50,13 +50,6 @@ def test_bad_lines_are_handed_on(put) -> None:
     assert all("\n" not in line for line in lines)
 
 
-def test_missing_and_empty_files(put, says) -> None:
-    with says("t.txt: no such file"):
-        list(read_text("t.txt"))
-    with says("t.txt: the file is empty"):
-        list(read_text(put("t.txt", b"")))
-
-
 def test_links_of_pharaoh_lines(put) -> None:
     first, empty, third = read_pharaoh(put("g.align", b"\xef\xbb\xbf0-0 10-2 1?1\r\n\n2p3 2-3  0-1\t\n"))
     assert (first.sure, first.possible) == ({(0, 0), (10, 2)}, {(0, 0), (10, 2), (1, 1)})

@@ -21,8 +21,6 @@ from deptree_cli.bitext.distribution import (
 from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.numbers import WIDE
-from deptree_cli.pruning.methods import METHODS, expectations
 from tests.bitext.conftest import TOLERANCE, check_law, pair_of
 from tests.brute_itg import Alignments, Bispan, Grammar, Link
 
@@ -99,17 +97,6 @@ def test_pinned_links_on_either_side(linked, p, q) -> None:
     check_pins(linked(p, q))
 
 
-@pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 3)])
-def test_any_four_pins(p, q) -> None:
-    """Every choice of up to four links that are required: those that share words leave nothing, however they do."""
-    grammar, rng = grammar_of(p, q), np.random.default_rng(1)
-    program = program_of(grammar)
-    for size in range(5):
-        for links in combinations(product(range(p), range(q)), size):
-            pins = dict.fromkeys(links, True)
-            check(program, program.compile(*selection(pins, p, q, rng)), Alignments(grammar, pins))
-
-
 @pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 2), (2, 4), (3, 3), (4, 4)])
 def test_kept_states(p, q) -> None:
     """A state is a part of that extent: alignments that have one that is pruned are gone, others weigh as said."""
@@ -162,8 +149,8 @@ def test_samples(pins, wide) -> None:
     check_law(chart.sample(4000, rng), Alignments(grammar, pins))
 
 
-@pytest.mark.parametrize("wide", [0.0, -1200.0])
-def test_nothing_is_left_of_earlier_masks(wide) -> None:
+@pytest.mark.parametrize(("wide", "kinds"), [(0.0, {"REAL"}), (-1200.0, {"REAL", "WIDE"})])
+def test_nothing_is_left_of_earlier_masks(wide, kinds) -> None:
     """One program under 60 masks, of pins and of states, some of which leave nothing: bit by bit as a fresh one.
 
     Half of the charts are not asked for marginals, or for samples, before the next mask.
@@ -171,7 +158,7 @@ def test_nothing_is_left_of_earlier_masks(wide) -> None:
     p, q, rng = 4, 4, np.random.default_rng(7)
     grammar = grammar_of(p, q, wide=wide)
     used, merits = program_of(grammar), program_of(grammar).merits()
-    finite = 0
+    found = []
     for number in range(60):
         mask = used.compile(*selection(random_pins(p, q, rng, 6), p, q, rng))
         if number % 3 == 2:
@@ -182,29 +169,14 @@ def test_nothing_is_left_of_earlier_masks(wide) -> None:
         assert log_z == expected
         if log_z == -math.inf:
             continue
-        finite += 1
+        found.append(chart.kind.name)
         if rng.random() < 0.5:
             assert np.array_equal(used.outside(chart), fresh.outside(fresh_chart))
         if rng.random() < 0.5:
             draws = [each.sample(5, np.random.default_rng(number)) for each in (chart, fresh_chart)]
             assert np.array_equal(*draws)
-    assert 30 < finite < 60
-
-
-def test_between_kinds_of_numbers() -> None:
-    """Masks that need wide numbers between others that do not: a pin of (1, 0) leaves word 0 nothing above e^-2000."""
-    scores = np.array([[0.0, -2000.0], [0.0, -2000.0]])
-    pair = AlignmentDistribution(scores, "log", [-2000.0, 0.0], 0.0)
-    used, rng = pair.program(), np.random.default_rng(3)
-    kinds = set()
-    for _ in range(20):
-        mask = used.compile(*selection(random_pins(2, 2, rng), 2, 2, rng))
-        (log_z, chart), (expected, fresh) = used.inside(mask), pair.program().inside(mask)
-        assert log_z == expected
-        if log_z > -math.inf:
-            kinds.add(chart.kind is WIDE)
-            assert np.array_equal(used.outside(chart), fresh.marginals())
-    assert kinds == {False, True}
+    assert 30 < len(found) < 60
+    assert set(found) == kinds
 
 
 def test_weights_of_states_may_bring_back_what_float64_loses() -> None:
@@ -331,24 +303,3 @@ def test_which_states_are_no_question(program) -> None:
     for ((s, t), row), (place, (u, v)) in product(zip(spans, merits, strict=True), enumerate(spans)):
         assert (row[place] == np.inf) == ((t - s, v - u) == (1, 1) or (t, v) == (3, 3))
         assert row[place] > -np.inf
-
-
-def test_sums_are_the_distributions(program, pair) -> None:
-    log_z, chart = program.inside(program.everything())
-    assert log_z == pair.log_partition
-    assert np.array_equal(program.outside(chart), pair.marginals())
-    drawn = program.sample(chart, np.random.default_rng(4))
-    assert np.array_equal(drawn, pair.sample(1, np.random.default_rng(4))[0])
-
-
-def test_every_method_runs(program) -> None:
-    """Those that are right in the limit within six standard errors; the others exactly where they prune nothing."""
-    exact = Alignments(Grammar(SCORES, np.full(3, -0.5), np.full(3, -0.3))).marginals()
-    for method in METHODS:
-        found = expectations(program, method.name, 1, iterations=300, margin=1e3, kept=4)
-        assert found.expectations.shape == (3, 3)
-        if found.standard_errors is not None:
-            assert (np.abs(found.expectations - exact) <= 6 * found.standard_errors + 1e-12).all()
-            assert found.standard_errors.max() < 0.05
-        elif method.name != "fixed":
-            assert found.expectations == pytest.approx(exact, rel=1e-10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from tests.sample import DATA
 
 
 @pytest.fixture
-def left(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Budget]:
+def left(monkeypatch) -> Callable[[float], Budget]:
     """Python at work, with so many steps left."""
 
     def start(steps: float) -> Budget:
@@ -33,12 +32,10 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Budget]:
 
 
 def machine(*args: Any) -> str:
-    """What machine code returns."""
     return "machine code"
 
 
 def looking(name: str) -> str:
-    """What Python returns."""
     return f"Python {name}"
 
 
@@ -86,7 +83,7 @@ def test_what_python_has_begun_it_ends(left) -> None:
 
 
 @pytest.mark.parametrize(("is_kept", "calls"), [(True, 3), (False, 5)])
-def test_python_does_more_while_a_kernel_is_not_kept(left, monkeypatch, is_kept: bool, calls: int) -> None:
+def test_python_does_more_while_a_kernel_is_not_kept(left, monkeypatch, is_kept, calls) -> None:
     monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is looking.__code__)
     kernel = PythonKernel(looking, lambda: machine)
     left(3).more = 2
@@ -103,7 +100,7 @@ def test_the_outermost_kernel_decides(left, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, is_kept: bool) -> None:
+def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, is_kept) -> None:
     monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is None)
     found = left(3)
     found.more = 2
@@ -153,11 +150,6 @@ def test_who_forbids_to_compile_is_obeyed(left) -> None:
     assert LOOKING("x") == "Python x"
 
 
-def test_a_kernel_is_pickled_by_its_name() -> None:
-    assert pickle.loads(pickle.dumps(deep)) is deep
-    assert DEEP.__reduce__() == "deep"
-
-
 # What a command did with kernels: how many it compiled. `WORTH` steps are so many.
 PROGRAM = """
 import atexit, sys
@@ -184,14 +176,14 @@ def run(folder: Path, worth: float, line: str, **environment: str) -> tuple[byte
     return ended.stdout, ended.stderr.decode().split()
 
 
-def test_small_work_loads_no_compiler(tmp_path: Path) -> None:
+def test_small_work_loads_no_compiler(tmp_path) -> None:
     """A newcomer's first lines."""
     for line in (f"sample {DATA}/one.npy --seed 7", f"check-bias {DATA}/figure1.npy --sampler wilson-rc --seed 7"):
         assert run(tmp_path, WORTH, line)[1] == ["False", "0"]
 
 
 @pytest.mark.slow("compile")
-def test_the_bytes_are_the_same_whenever_python_hands_over(tmp_path: Path) -> None:
+def test_the_bytes_are_the_same_whenever_python_hands_over(tmp_path) -> None:
     """Never, nor in the midst of a walk while no machine code is kept; then at once; then in the midst of a walk."""
     line = f"sample {DATA}/scores.npz --from natasha --sampler wilson-rc -k 30 --seed 7"
     python, told = run(tmp_path, 1e12, line)

@@ -16,7 +16,6 @@ from deptree_cli.kernels.head_path import (
     FREE,
     LEVELS,
     PathTables,
-    log_heads_along,
     next_heads,
     path_in_range,
     set_head,
@@ -91,22 +90,6 @@ def test_against_sums_of_trees(graphs, n, seed, scale, wide, single_root) -> Non
         np.testing.assert_allclose(logs(out, kind), expected, rtol=1e-12, atol=1e-12)
         heads[word] = tree[word]
         set_head(path, tree[word])
-
-
-@pytest.mark.parametrize("log_gap", [10.0, 100.0, 500.0, 1000.0])
-def test_float64_says_when_it_underflows(log_gap, graphs) -> None:
-    """Two cycles one below the other, each `log_gap` deep. What is called in range is right, to twelve digits."""
-    log_scores = graphs.disconnected(6, log_gap)
-    free, uniforms, chosen = np.arange(1, 7), np.full(6, 0.5), np.empty(6, dtype=np.int64)
-    heads, found = np.full(7, FREE), {}
-    for kind in (REAL, WIDE):
-        out, weights = np.empty((6, 7)), kind.exp(log_scores)
-        arguments = weights, 0, heads, free, tables_for(6, kind), uniforms, kind.zeros(7), chosen, out
-        found[kind] = log_heads_along(*arguments), out
-    assert found[WIDE][0]
-    assert found[REAL][0] == (log_gap < 200)
-    if found[REAL][0]:
-        np.testing.assert_allclose(found[REAL][1], found[WIDE][1], rtol=1e-12, atol=1e-12)
 
 
 def test_a_full_neighbourhood_in_the_set_of_trees() -> None:

@@ -54,16 +54,13 @@ def functions_in(folder: Path) -> set[str]:
 @pytest.mark.slow("compile")
 @compiled_only
 def test_a_host_program_keeps_its_own_cache(tmp_path) -> None:
+    """And the folder of numba goes before ours."""
     run_host(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert functions_in(tmp_path / "__pycache__") == {"host.before", "host.after"}
     (ours,) = (tmp_path / "cache" / "deptree").iterdir()
     assert functions_in(tmp_path / "cache") == functions_in(ours) == {"xoshiro.uniform"}  # not what it calls
     assert ours.name == kept.cache_folder().name
-
-
-@pytest.mark.slow("compile")
-@compiled_only
-def test_the_folder_of_numba_goes_before_ours(tmp_path) -> None:
+    shutil.rmtree(tmp_path / "cache")
     run_host(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"), NUMBA_CACHE_DIR=str(tmp_path / "numba"))
     assert functions_in(tmp_path / "numba") == {"host.before", "host.after", "xoshiro.uniform"}
     (ours,) = (tmp_path / "numba" / "deptree").iterdir()

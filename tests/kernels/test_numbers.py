@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,24 +16,8 @@ from numba import njit
 
 from deptree_cli.kernels import numbers as w
 from deptree_cli.kernels import operations as ops
-from deptree_cli.kernels.numbers import Dual, Lanes, Tropical
+from deptree_cli.kernels.numbers import Dual
 from tests.bounded import bounded
-
-OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
-
-# Maxima and sums need no more: nothing is divided, compared or drawn. Others fail to compile.
-OF_TROPICAL = {
-    *("get", "put", "row", "part", "inner", "length"),
-    *("zero", "one", "add", "multiply", "multiply_add", "is_less"),
-}
-
-# What takes several numbers at once: float64 and float32 by vectors, all kinds of tuples one by one.
-OF_SEVERAL = {"at_once", "several", "put_several", "spread", "sum_of"}
-
-# What elimination asks of sentences side by side; a number of theirs is a plain array.
-OF_LANES = {"get", "put", "row", "length", "zero", "one"}
-OF_SCALARS = {"is_positive": {np.ndarray}, "zero": {float}}
-OF_OTHERS = {Tropical: OF_TROPICAL, Lanes: OF_LANES}
 
 SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))
 SLOPES = st.floats(-10.0, 10.0)
@@ -106,18 +89,6 @@ def check(kind: Kind, found: Any, value: Fraction, slope: Fraction, *terms: Frac
     unit = Fraction(kind.ulps, 2**53)
     assert abs(found_value - value) <= unit * max(abs(value), *map(abs, terms or [value]))
     assert abs(found_slope - slope) <= unit * max(abs(slope), *map(abs, terms or [slope]))
-
-
-def test_every_kind_has_every_operation_under_the_same_names() -> None:
-    """Else a dual number would be taken for a wide one, being a tuple too; and numba wants the names."""
-    assert len(OPERATIONS) >= 19
-    for name, operation in OPERATIONS.items():
-        bodies = operation.registry
-        kinds = {object, tuple} if name in OF_SEVERAL else {object, tuple, Dual}
-        for kind, names in OF_OTHERS.items():
-            kinds |= {kind} if name in names else set()
-        assert set(bodies) == kinds | {object} | OF_SCALARS.get(name, set()), name
-        assert len({str(inspect.signature(body)) for body in bodies.values()}) == 1, name
 
 
 @EACH_KIND
@@ -200,30 +171,6 @@ def test_arrays(kind) -> None:
     ops.set_zero(memory)
     ops.put_rounded(memory, 2, numbers[1])
     assert [kind.fractions(ops.get(memory, i)) for i in (0, 2)] == [(0, 0), kind.fractions(numbers[1])]
-
-
-@EACH_KIND
-def test_rows(kind) -> None:
-    """Of a matrix: a row is a view of it, and an index may be a pair."""
-
-    def reshaped(array: Any) -> Any:
-        parts = [reshaped(part) if isinstance(part, tuple) else part.reshape(2, 3) for part in array]
-        return type(array)(*parts) if hasattr(array, "_fields") else tuple(parts)
-
-    flat = kind.array([kind.number(1.0 + i, -1.0) for i in range(6)])
-    matrix = reshaped(flat) if isinstance(flat, tuple) else flat.reshape(2, 3)
-    assert kind.fractions(ops.get(ops.row(matrix, 1), 2)) == kind.fractions(ops.get(matrix, (1, 2)))
-    ops.put(ops.row(matrix, 0), 1, kind.number(9.0, 2.0))
-    assert kind.fractions(ops.get(flat, 1)) == kind.fractions(kind.number(9.0, 2.0))
-    assert ops.length(matrix) == 2
-
-
-def test_what_is_added_up_of_maxima() -> None:
-    """Tropical numbers: the larger one, of sums."""
-    x, y = Tropical(2.0), Tropical(0.5)
-    assert ops.multiply_add(Tropical(1.0), x, y) == Tropical(2.5)
-    assert ops.multiply_add(Tropical(3.0), x, y) == Tropical(3.0)
-    assert ops.multiply_add(Tropical(-math.inf), x, Tropical(-math.inf)) == Tropical(-math.inf)
 
 
 @pytest.mark.parametrize(("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True)])
@@ -336,29 +283,12 @@ def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x, log_y) -> No
         assert ops.is_less(x, y) == (a < b)
 
 
-@given(st.integers(-5, 5), st.floats(-36, 36), st.floats(-36, 36))
-def test_neighbours_on_both_sides_of_a_change_of_exponent(boundary, below, above) -> None:
-    """Mantissas end at 2^256 = e^177.4; from there on every 512 bits or e^354.9."""
-    log = (2 * boundary + 1) * 256 * math.log(2)
-    x, y = number(log + below), number(log + above)
-    with mp.workprec(4000):
-        assert close(ops.add(x, y), exact(x) + exact(y), 2)
-        assert ops.is_less(x, y) == (exact(x) < exact(y))
-
-
 @given(LOGS, st.floats(allow_nan=False, allow_infinity=False))
 def test_scaling_by_any_float64(log_x, factor) -> None:
     """Mantissas and factors may multiply to more than float64 holds."""
     mantissas, exponents = w.wide_scaled(w.wide_exp(np.array([[log_x]])), np.array([[factor]]))
     with mp.workprec(4000):
         assert close((float(mantissas[0, 0]), int(exponents[0, 0])), exact(number(log_x)) * mp.mpf(factor))
-
-
-def test_float64_has_an_end() -> None:
-    with np.errstate(over="ignore", under="ignore"):
-        assert ops.as_float(number(-5000.0)) == 0.0
-        assert ops.as_float(number(5000.0)) == math.inf
-        assert ops.as_float(number(-720.0)) == pytest.approx(math.exp(-720), rel=1e-10)  # denormal
 
 
 def test_zero() -> None:

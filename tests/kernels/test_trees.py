@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT, space
-from deptree_cli.kernels.orders import are_trees, crossings, gaps
+from deptree_cli.kernels.orders import crossings, gaps
 from deptree_cli.kernels.trees import apart_in_gap, apart_under, best_tree, draw_labels, forbid_dominating
 from tests.oracle import Oracle
 
@@ -23,16 +23,6 @@ SIZES = pytest.mark.parametrize("n", [1, 2, 3, 4])
 def best(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, float]:
     heads = np.full(len(scores) - 1, -9, dtype=np.int32)
     return heads, best_tree(scores, single_root, heads)
-
-
-@BOTH
-def test_no_tree(single_root) -> None:
-    """Word 2 has no head; or both words have ROOT only."""
-    scores = np.full((3, 3), -np.inf)
-    scores[0, 1] = 1.0
-    assert best(scores, single_root)[1] == -np.inf
-    scores[0, 2] = 1.0
-    assert best(scores, single_root)[1] == (-np.inf if single_root else 2.0)
 
 
 @BOTH
@@ -100,16 +90,6 @@ def test_dominators_of_random_graphs(n, seed, density) -> None:
     assert (supported[1:, 1:] == by_definition[1:, 1:]).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 50])
-def test_dominators_of_a_chain(n) -> None:
-    """Every word is on the only way to those after it, and arcs back are in no tree."""
-    allowed = np.eye(n + 1, k=1, dtype=bool) | np.eye(n + 1, k=-1, dtype=bool)
-    allowed[0] = allowed[:, 0] = False
-    supported = allowed.copy()
-    forbid_dominating(allowed, np.arange(n + 1) == 1, supported)
-    assert (supported == np.triu(allowed)).all()
-
-
 # Labels by their probabilities.
 
 
@@ -146,20 +126,6 @@ def climb(heads: list[int], word: int) -> list[int]:
     while line[-1] and len(line) <= len(heads):
         line.append(heads[line[-1] - 1])
     return line
-
-
-@SIZES
-def test_trees_are_what_climbs_to_root(n) -> None:
-    every = all_heads(n)
-    naive = [all(climb(heads, word)[-1] == 0 for word in range(1, n + 1)) for heads in every.tolist()]
-    assert are_trees(every).tolist() == naive
-    assert sum(naive) == (n + 1) ** (n - 1)  # Cayley 1889
-
-
-def test_heads_out_of_range_are_no_trees() -> None:
-    assert are_trees(np.array([[0, 1], [0, 3], [0, -1], [-3, 0]])).tolist() == [True, False, False, False]
-    assert are_trees(np.empty((2, 0), np.int64)).tolist() == [False, False]
-    assert are_trees(np.empty((0, 2), np.int64)).tolist() == []
 
 
 @SIZES

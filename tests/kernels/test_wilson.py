@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numba import config
 from numpy.typing import NDArray
 
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.kernels.wilson import build_tables, walk_trees
 
 Float = NDArray[np.float64]
@@ -104,16 +103,6 @@ def no_loops(n: int) -> Float:
     np.fill_diagonal(weights, 0.0)
     weights[1:, 0] = 0.0
     return weights
-
-
-@pytest.mark.parametrize("n", [1, 2, 9, 33])
-def test_rejection_ends_in_single_roots(n) -> None:
-    free, _, steps = walks(no_loops(n), np.zeros(TREES, dtype=np.int64))
-    kept, count, steps_of_all = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), until_single_root=True)
-    assert count == TREES
-    assert MULTI_ROOT.contains(free).all()
-    assert SINGLE_ROOT.contains(kept).all()
-    assert (steps_of_all == steps) == (n == 1)
 
 
 @pytest.mark.parametrize("until_single_root", [False, True])

@@ -1,10 +1,11 @@
-"""The sweeps of elimination against the Laplacian, in all kinds of numbers; in tests/core by enumeration.
+"""Sums over trees beyond what tests/core enumerates: elimination against the Laplacian, Eisner's chart by closed forms.
 
 Lengths go over two panels and a bit, so that there are full panels, one that the first word cuts short, and none.
 """
 
 from __future__ import annotations
 
+from math import comb, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +16,11 @@ from benchmarks.sums import matrix_tree
 from deptree_cli.core.factorisation import shift
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces import space
-from deptree_cli.kernels.elimination import (
-    WIDTH,
-    arc_marginals,
-    eliminate,
-    eliminate_root,
-    factorise,
-    fix_root,
-    log_of_product,
-    put_products,
-)
+from deptree_cli.kernels.charts import TABLES, best_projective_trees, inside
+from deptree_cli.kernels.charts import best_tree as best_projective_tree
+from deptree_cli.kernels.elimination import WIDTH, arc_marginals, eliminate, factorise, log_of_product, put_products
 from deptree_cli.kernels.numbers import Dual
+from deptree_cli.kernels.operations import logarithm
 from deptree_cli.kernels.trees import best_tree
 from tests.oracle import Oracle
 
@@ -121,26 +116,6 @@ def test_covariances_are_slopes(kind, single_root, n, graphs) -> None:
 
 @BOTH
 @KINDS
-def test_forbidden_arcs(kind, single_root, graphs) -> None:
-    """A graph with holes has its sums, or a pivot of 0 because the word that comes last cannot reach the others."""
-    with_sums = 0
-    for seed in range(40):
-        n = 2 + seed % 4
-        log_scores = graphs.holes(n, seed, single_root)
-        f = factors(log_scores, single_root, kind, 1)
-        if f.log_z == -np.inf:
-            assert single_root  # with several roots ROOT reaches all words of a graph that has a tree
-            f = factors(log_scores, single_root, kind)
-        else:
-            with_sums += 1
-        exact = Oracle(graphs.distribution(log_scores, single_root))
-        assert f.log_z + f.constant == pytest.approx(exact.log_z, rel=1e-14, abs=1e-13)
-        np.testing.assert_allclose(kind.floats(marginals_of(f)), exact.marginals(), rtol=0, atol=1e-14)
-    assert with_sums == 40 if not single_root else 5 < with_sums < 40
-
-
-@BOTH
-@KINDS
 @pytest.mark.parametrize("n", [2, 5, 9])
 def test_pivots_of_zero(kind, single_root, n, graphs) -> None:
     """There are trees, but no arc from an earlier word to a later one: a pivot of 0 with a single root, no sums.
@@ -190,23 +165,6 @@ def test_what_underflows_is_reported(graphs) -> None:
     assert wide.log_z + wide.constant == pytest.approx(Oracle(graphs.distribution(log_scores)).log_z, rel=1e-14)
 
 
-@pytest.mark.slow("size")
-@KINDS
-@pytest.mark.parametrize("n", [1, 2, 5, 9])
-def test_another_root_in_the_same_factors(kind, n, graphs) -> None:
-    """As if eliminated anew with one arc from ROOT, of weight 1; and no sum where ROOT has no arc at all."""
-    f = factors(graphs.gaussian(n, 3), True, kind)
-    for word in {1, n, f.final_word}:
-        other = kind.each(np.copy, f.weights)
-        fix_root(other, word)
-        A, S, workspace = map(kind.zeros, ((n + 1, n + 1), n + 1, (3, WIDTH, n + 1)))
-        factorise(other, f.final_word, A, S, workspace, True)
-        fix_root(f.A, {1: f.final_word, f.final_word: 1}.get(word, word))
-        eliminate_root(f.A, f.S)
-        for found, expected in ((f.A, A), (f.S, S)):
-            np.testing.assert_allclose(kind.floats(found)[..., 1:], kind.floats(expected)[..., 1:], rtol=1e-13)
-
-
 def test_probabilities_that_do_not_sum_to_one() -> None:
     """An adjoint that left the range of float64, or lost digits, is told of; by 1e-10 a sum may fail."""
     W = np.array([[0.0, 0.5, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -224,3 +182,35 @@ def test_rounding_makes_no_probability_negative() -> None:
     J, out = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, -1e-17], [0.0, 0.5, 0.0]]), np.zeros((3, 3))
     assert put_products(W, J, np.empty(3), out)
     assert out.min() == 0.0
+
+
+# Projective trees.
+
+
+def number_of_trees(n: int, single_root: bool) -> int:
+    """Of projective trees of n words, in closed form."""
+    return comb(3 * n - 2, n - 1) // n if single_root else comb(3 * n, n) // (2 * n + 1)
+
+
+@BOTH
+@KINDS
+def test_the_number_of_trees(single_root, kind, graphs) -> None:
+    assert [number_of_trees(n, True) for n in range(1, 8)] == [1, 2, 7, 30, 143, 728, 3876]
+    for n in (1, 2, 3, 4, 5, 6, 7, 12):
+        weights = kind.exp(graphs.uniform(n))
+        total = inside(weights, single_root, kind.zeros((TABLES, n + 1, n + 1)))
+        assert logarithm(total) == pytest.approx(log(number_of_trees(n, single_root)), rel=1e-14, abs=1e-14)
+
+
+def test_no_projective_tree() -> None:
+    """Word 2 has no head; two words have ROOT only; only crossing arcs are left."""
+    scores, nothing = np.full((3, 3), -np.inf), np.empty(2, dtype=np.int32)
+    for word in (1, 2):
+        scores[0, word] = 1.0
+        assert best_projective_tree(scores, True, nothing) == -np.inf
+        assert best_projective_trees(scores, True, 5).shape == (0, 2)
+    assert best_projective_tree(scores, False, nothing) == 2.0
+    crossing = np.full((5, 5), -np.inf)
+    crossing[[0, 1, 1, 2], [1, 2, 3, 4]] = 0.0
+    assert best_projective_tree(crossing, False, np.empty(4, dtype=np.int32)) == -np.inf
+    assert best_projective_trees(crossing, False, 5).shape == (0, 4)
