@@ -68,6 +68,7 @@ def test_signature_says_what_concerns_the_method(done) -> None:
 
     randomized = "method:randomized|iterations:20|chains:4|burnin:10|counts:soft|seed:7"
     assert fields("--method randomized --iterations 20 --seed 7") == randomized
+    assert fields("--method rdp --seconds 0.01 --seed 7") == "method:rdp|seconds:0.01|kept:10|seed:7"  # as many as fit
     assert fields("--method tic-tac-toe") == "method:tic-tac-toe|margin:10.0"
     assert fields("") == "method:exact"
 

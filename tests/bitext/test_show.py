@@ -42,10 +42,6 @@ def test_without_words_they_are_numbers_as_in_links(done) -> None:
     assert lines[3].split()[0] == "0"
 
 
-def test_words_of_json_lines(done) -> None:
-    assert done(f"bitext show {DATA}/bitext.jsonl").out == done(SHOW).out
-
-
 def test_other_methods(done) -> None:
     line = f"{SHOW} --method randomized --iterations 30"
     ran = done(f"{line} --seed 7")
