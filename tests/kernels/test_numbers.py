@@ -283,6 +283,16 @@ def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x, log_y) -> No
         assert ops.is_less(x, y) == (a < b)
 
 
+@given(st.integers(-5, 5), st.floats(-36, 36), st.floats(-36, 36))
+def test_neighbours_on_both_sides_of_a_change_of_exponent(boundary, below, above) -> None:
+    """Mantissas end at 2^256 = e^177.4; from there on every 512 bits or e^354.9."""
+    log = (2 * boundary + 1) * 256 * math.log(2)
+    x, y = number(log + below), number(log + above)
+    with mp.workprec(4000):
+        assert close(ops.add(x, y), exact(x) + exact(y), 2)
+        assert ops.is_less(x, y) == (exact(x) < exact(y))
+
+
 @given(LOGS, st.floats(allow_nan=False, allow_infinity=False))
 def test_scaling_by_any_float64(log_x, factor) -> None:
     """Mantissas and factors may multiply to more than float64 holds."""

@@ -10,22 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.kernels import columns as c
-from deptree_cli.kernels.text import is_between, number_at, says_something, scan, sentence_ends, write_number
-
-# The ten columns of CoNLL-U: how many there are, and where FORM, HEAD, DEPREL, DEPS and MISC are.
-TEN = np.array([10, 1, 6, 7, 8, 9], dtype=np.int64)
+from deptree_cli.kernels.text import is_between, number_at, says_something, sentence_ends, write_number
 
 
 def array(data: bytes) -> np.ndarray:
     return np.frombuffer(data, dtype=np.uint8)
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(("data", "places"), [(b"# a\n# b\n", (0, 8, 8)), (b"", (0, 0, 0)), (b"\n \n", (3, 3, 3))])
-def test_nothing_but_comments_or_nothing_at_all(data, places) -> None:
-    """Where comments begin, where words do and where they end; there are no words and no empty nodes."""
-    rows = np.full((5, c.WORD_FACTS), -9, dtype=np.int64)
-    assert tuple(scan(array(data), 0, rows, TEN, False)) == (c.FINE, *places, 0, 0)
 
 
 @pytest.mark.parametrize(
