@@ -16,7 +16,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
 from tests.bitext.conftest import TOLERANCE, check_law, pair_of
-from tests.brute_itg import Alignments, Grammar, parts, targets_of
+from tests.brute_itg import Alignments, Grammar, targets_of
 
 DRAWS = 20_000
 LOST = np.exp(-100.0)
@@ -33,14 +33,6 @@ def grammar_of(p: int, q: int, scale: float = 1.0, seed: int = 0, holes: float =
     for array in arrays[:3]:
         array[rng.random(array.shape) < holes] = -INF
     return Grammar(*arrays[:3], arrays[3] if seed % 2 else None)
-
-
-def test_parts_of_brute_force_by_hand() -> None:
-    """0-1 1-0 in reverse, then 3-2; source word 2 and target words 3 and 4 are unlinked."""
-    links = frozenset([(0, 1), (1, 0), (3, 2)])
-    assert sorted(parts(4, 5, links)) == [(0, 1, 1, 2), (0, 3, 0, 2), (0, 4, 0, 5), (1, 3, 0, 1), (3, 4, 2, 5)]
-    straight = frozenset([(0, 0), (1, 1), (2, 2)])
-    assert sorted(parts(3, 3, straight)) == [(0, 1, 0, 1), (0, 2, 0, 2), (0, 3, 0, 3), (1, 2, 1, 2), (2, 3, 2, 3)]
 
 
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 5), (5, 1), (2, 2), (3, 2), (3, 3), (4, 3), (5, 5)])

@@ -385,6 +385,7 @@ def test_scores_are_not_taken_for_padding(null) -> None:
     some = padded(0.0, 0, 0, null)
     some[-1, 1:] = some[1:, -1] = -np.inf
     check_not_padding(some, layout)
+    check_not_padding(np.array([[1.0], [2.0]]), PairLayout())  # of one word there is one score only
     check_not_padding(np.array([[0.5, 0.2], [0.0, 0.1]]), PairLayout("weight"))
 
 

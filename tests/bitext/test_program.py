@@ -68,7 +68,6 @@ def chosen(states: Bool, p: int, q: int) -> frozenset[Bispan]:
 
 
 def check(program: LinkProgram, mask: object, exact: Alignments) -> None:
-    """log Z and marginals."""
     log_z, chart = program.inside(mask)
     if not exact.count:
         assert log_z == -math.inf
@@ -95,6 +94,14 @@ def test_pinned_links(p, q, wide) -> None:
 @pytest.mark.parametrize(("p", "q"), [(1, 3), (3, 2), (5, 4)])
 def test_pinned_links_on_either_side(linked, p, q) -> None:
     check_pins(linked(p, q))
+
+
+def test_a_path_of_three_pins() -> None:
+    """0-1 and 0-3 share a word, and so do 0-1 and 1-1: no alignment has all three."""
+    program = AlignmentDistribution(np.zeros((3, 4))).program()
+    required = np.zeros((3, 4), dtype=np.bool_)
+    required[[0, 0, 1], [1, 3, 1]] = True
+    assert program.inside(program.compile(required.ravel(), required.ravel()))[0] == -math.inf
 
 
 @pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 2), (2, 4), (3, 3), (4, 4)])

@@ -43,7 +43,6 @@ LOOKING = PythonKernel(looking, lambda: machine)
 
 
 def deep(calls: int) -> str:
-    """Call another kernel again and again."""
     for _ in range(calls):
         LOOKING("x")
     return "Python"

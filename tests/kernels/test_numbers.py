@@ -51,7 +51,6 @@ def exact_wide(x: tuple[float, int]) -> Fraction:
 
 
 def nearest(x: Fraction) -> float:
-    """In float64."""
     try:
         return float(x)
     except OverflowError:
@@ -59,7 +58,6 @@ def nearest(x: Fraction) -> float:
 
 
 def dual_of(number: Callable[[float], Any], array: Callable[[Any], Any], exact: Callable[[Any], Fraction]) -> Kind:
-    """Dual numbers over a kind."""
     return Kind(
         lambda x, slope: Dual(number(x), number(slope)),
         lambda numbers: Dual(array([x.value for x in numbers]), array([x.tangent for x in numbers])),

@@ -43,10 +43,7 @@ class Factors(NamedTuple):
     log_z: float
     in_range: bool
     constant: float
-
-    @property
-    def n(self) -> int:
-        return len(self.kind.floats(self.S)) - 1
+    nodes: int
 
     def room(self, *shape: int) -> Any:
         """Numbers that nobody may read: not zeros."""
@@ -63,22 +60,22 @@ def factors(log_scores: Float, single_root: bool, kind: Kind, final_word: int | 
     weights = kind.exp(shifted.log_weights)
     A, S, workspace = map(kind.zeros, ((nodes, nodes), nodes, (3, WIDTH, nodes)))
     found = factorise(weights, final_word, A, S, workspace, single_root)
-    return Factors(kind, single_root, weights, final_word, A, S, *found, shifted.constant)
+    return Factors(kind, single_root, weights, final_word, A, S, *found, shifted.constant, nodes)
 
 
 def marginals_of(f: Factors) -> Any:
     """P(head -> dependent), (n+1, n+1), in the kind's numbers, by the sweep backwards; all memory is full of others."""
-    square = f.n + 1, f.n + 1
-    adjoints, workspace, out = f.room(*square), f.room(3, WIDTH, f.n + 1), f.room(*square)
+    square = f.nodes, f.nodes
+    adjoints, workspace, out = f.room(*square), f.room(3, WIDTH, f.nodes), f.room(*square)
     arc_marginals(f.weights, f.final_word, f.A, f.S, adjoints, workspace, f.single_root, out)
     return out
 
 
 def covariances_of(f: Factors, values: Float) -> Dual:
     """Marginals and covariances of arcs, (n+1, n+1): by both sweeps on dual numbers."""
-    W, square = Dual(f.weights, f.kind.scaled(f.weights, values)), (f.n + 1, f.n + 1)
+    W, square = Dual(f.weights, f.kind.scaled(f.weights, values)), (f.nodes, f.nodes)
     A, adjoints, out = (Dual(f.room(*square), f.room(*square)) for _ in range(3))
-    S, workspace = (Dual(f.room(*shape), f.room(*shape)) for shape in ((f.n + 1,), (3, WIDTH, f.n + 1)))
+    S, workspace = (Dual(f.room(*shape), f.room(*shape)) for shape in ((f.nodes,), (3, WIDTH, f.nodes)))
     assert factorise(W, f.final_word, A, S, workspace, f.single_root)[0] == pytest.approx(f.log_z, rel=1e-14, abs=1e-14)
     arc_marginals(W, f.final_word, A, S, adjoints, workspace, f.single_root, out)
     return Dual(*map(f.kind.floats, out))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT, space
-from deptree_cli.kernels.orders import crossings, gaps
+from deptree_cli.kernels.orders import are_trees, crossings, gaps
 from deptree_cli.kernels.trees import apart_in_gap, apart_under, best_tree, draw_labels, forbid_dominating
 from tests.oracle import Oracle
 
@@ -126,6 +126,14 @@ def climb(heads: list[int], word: int) -> list[int]:
     while line[-1] and len(line) <= len(heads):
         line.append(heads[line[-1] - 1])
     return line
+
+
+@SIZES
+def test_trees_are_what_climbs_to_root(n) -> None:
+    every = all_heads(n)
+    naive = [all(climb(heads, word)[-1] == 0 for word in range(1, n + 1)) for heads in every.tolist()]
+    assert are_trees(every).tolist() == naive
+    assert sum(naive) == (n + 1) ** (n - 1)  # Cayley 1889
 
 
 @SIZES
