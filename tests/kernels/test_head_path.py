@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -70,7 +69,6 @@ def log_head_probs(log_scores: Float, root: int, heads: NDArray[np.int64], word:
     return sums - log_partition_given(log_scores, root, heads)
 
 
-@pytest.mark.slow("size")
 @given(st.integers(2, 11), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 20.0]), st.booleans(), st.booleans())
 def test_against_sums_of_trees(graphs, n, seed, scale, wide, single_root) -> None:
     """Entry by entry, for any order of the words, some of which have their heads before."""
