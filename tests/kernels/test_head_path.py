@@ -92,7 +92,8 @@ def test_against_sums_of_trees(graphs, n, seed, scale, wide, single_root) -> Non
 
 def test_a_full_neighbourhood_in_the_set_of_trees() -> None:
     """Trees in one place move on to the next, around the end of the table, which is far more than a quarter full."""
-    trees, table = np.arange(31, dtype=np.int32)[:, None], np.zeros(32, dtype=np.int64)
+    trees = np.random.default_rng(3).permutation(1000)[:31, None].astype(np.int32)
+    table = np.zeros(32, dtype=np.int64)
     for tree in range(30):
         table[place_of(trees, trees[tree], table)] = tree + 1
     assert sorted(table[table > 0]) == list(range(1, 31))
