@@ -1,0 +1,338 @@
+"""What samplers promise besides the right distribution; `auto`, walks beyond their limit, roots. Laws: tests/laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from deptree_cli.core import walks
+from deptree_cli.core.audit import Tally
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.spaces import (
+    MULTI_ROOT,
+    PROJECTIVE,
+    PROJECTIVE_MULTI,
+    SINGLE_ROOT,
+    SPACES,
+    Elimination,
+    TreeSpace,
+    space,
+)
+from tests.laws.test_samplers import counts_of
+from tests.oracle import Oracle
+from tests.pearson import chi_square
+
+EACH = pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: sampler.name)
+SERVED = [(sampler, trees) for sampler in SAMPLERS for trees in SPACES if sampler.serves(trees)]
+EACH_SERVED = pytest.mark.parametrize(("sampler", "trees"), SERVED, ids=lambda entry: entry.name)
+BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+
+# Weights next to each other, and as far apart as a product of six of them in float64 allows.
+EXTREME = [0.0, 1e-40, 1e-15, 0.5, 1.0 - 1e-15, 1.0, 1.0 + 1e-15, 1e15]
+
+every = cache(all_trees)
+
+
+def test_every_tree_space_has_an_exact_default():
+    assert SAMPLERS.get("auto").exact
+    assert all(SAMPLERS.get("auto").serves(trees) for trees in SPACES)
+    assert [sampler.name for sampler in SAMPLERS if sampler.root_probs] == ["wilson-rc"]
+    assert [sampler.name for sampler in SAMPLERS if not sampler.exact] == ["wilson-rc"]
+
+
+@pytest.mark.filterwarnings("error")
+@EACH_SERVED
+def test_shape_and_type(sampler, trees, graphs):
+    for n, size in [(1, 3), (5, 100), (5, 0)]:
+        heads = sampler.draw(graphs.over(graphs.gaussian(n), trees), size, np.random.default_rng(1))
+        assert (heads.shape, heads.dtype) == ((size, n), np.int32)
+
+
+@EACH
+def test_a_tree_space_not_served_is_refused(sampler, graphs):
+    for trees in [trees for trees in SPACES if not sampler.serves(trees)]:
+        with pytest.raises(DeptreeError) as caught:
+            sampler.draw(graphs.over(graphs.uniform(2), trees), 1, np.random.default_rng(0))
+        assert caught.value.problem == f"the sampler {sampler.name} does not draw {trees.trees}"
+        assert caught.value.remedy.startswith("Choose one of auto, e")
+
+
+@pytest.mark.parametrize(
+    ("name", "trees", "way"),
+    [
+        ("wilson", SINGLE_ROOT, "or add `single_root=False`"),
+        ("wilson-reject", MULTI_ROOT, "or leave out `single_root=False`"),
+        ("elimination", PROJECTIVE, "or leave out `projective=True`"),
+        ("wilson", PROJECTIVE, "or add `single_root=False` and leave out `projective=True`"),
+        ("eisner", MULTI_ROOT, "or add `projective=True`"),
+    ],
+)
+def test_the_way_to_a_tree_space_that_is_served(name, trees, way):
+    with pytest.raises(DeptreeError) as caught:
+        SAMPLERS.get(name).check_serves(trees)
+    assert caught.value.remedy.endswith(way)
+
+
+@EACH_SERVED
+def test_the_stream_decides_everything(sampler, trees, graphs):
+    """One stream, one result, whatever was worked out before of the same distribution; another stream, another."""
+    log_scores = graphs.gaussian(6)
+    distribution = graphs.over(log_scores, trees)
+    first = sampler.draw(distribution, 200, np.random.default_rng(3))
+    np.random.seed(5)  # the global generator must not matter
+    assert np.array_equal(sampler.draw(distribution, 200, np.random.default_rng(3)), first)
+    fresh = graphs.over(log_scores, trees)
+    assert np.array_equal(sampler.draw(fresh, 200, np.random.default_rng(3)), first)
+    assert not np.array_equal(sampler.draw(distribution, 200, rng := np.random.default_rng(4)), first)
+    assert not np.array_equal(sampler.draw(distribution, 200, rng), sampler.draw(distribution, 200, rng))  # it goes on
+
+
+def random_distribution(n: int, seed: int, trees: TreeSpace) -> TreeDistribution:
+    """Extreme weights, among them zeros; one tree is kept possible."""
+    rng = np.random.default_rng(seed)
+    weights = rng.choice(EXTREME, size=(n + 1, n + 1))
+    weights[rng.random(weights.shape) < rng.random()] = 0.0
+    kept = every(n, space(True, trees.projective))
+    arcs = kept[rng.integers(len(kept))], np.arange(1, n + 1)
+    weights[arcs] = rng.choice(EXTREME[1:], size=n)
+    return TreeDistribution(weights, "weight", trees)
+
+
+@EACH_SERVED
+@given(n=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
+def test_only_trees_and_never_a_forbidden_arc(sampler, trees, n, seed):
+    distribution = random_distribution(n, seed, trees)
+    heads = sampler.draw(distribution, 40, np.random.default_rng(seed))
+    assert trees.contains(heads).all()
+    assert (distribution.log_weights(heads) > -np.inf).all()
+
+
+@EACH_SERVED
+def test_trees_far_beyond_the_range_of_float64(sampler, trees, graphs):
+    distribution = graphs.over(graphs.disconnected(6, 1e7), trees)
+    heads = sampler.draw(distribution, 100, np.random.default_rng(2))
+    assert trees.contains(heads).all()
+    crossings = (heads == 0) | ((heads > 3) != (np.arange(1, 7) > 3))
+    assert (crossings.sum(axis=1) == 2).all()  # ROOT to one half, and from there or from ROOT to the other
+
+
+def expected_steps(distribution: TreeDistribution) -> float:
+    """By an inverse: visits to each word from itself on the way to a root, roots by their marginals."""
+    n, single_root = distribution.n, distribution.single_root
+    weights = np.exp(distribution.log_scores)
+    weights[0] *= not single_root
+    steps = (weights / np.where(weights.sum(axis=0), weights.sum(axis=0), 1.0)).T
+    roots = distribution.root_marginals if single_root else np.eye(n + 1)[0]
+    total = 0.0
+    for root in np.flatnonzero(roots):
+        others = [node for node in range(1, n + 1) if node != root]
+        total += roots[root] * np.trace(np.linalg.inv(np.eye(len(others)) - steps[np.ix_(others, others)]))
+    return float(total)
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_least_steps(seed, scale, single_root, graphs):
+    """A lower bound; with several roots exact, as no walk comes back from ROOT, and else not far below."""
+    for log_scores in (graphs.gaussian(7, scale, seed), graphs.holes(7, seed)):
+        distribution = graphs.distribution(log_scores, single_root)
+        found, exact = walks.least_steps(distribution), expected_steps(distribution)
+        assert exact / 3 < found < exact * (1 + 1e-9)
+        if not single_root and np.isfinite(log_scores[0, 1:]).all():
+            assert found == pytest.approx(exact, rel=1e-9)
+
+
+def drawn(name: str, distribution: TreeDistribution, size: int) -> NDArray[np.int32]:
+    return SAMPLERS.get(name).draw(distribution, size, np.random.default_rng(4))
+
+
+@BOTH
+def test_few_trees_come_from_elimination_and_many_from_walks(single_root, graphs):
+    distribution = graphs.distribution(graphs.gaussian(20), single_root)
+    by_walks = "wilson-marginal" if single_root else "wilson"
+    for size, name in ((1, "elimination"), (149, "elimination"), (150, by_walks), (1000, by_walks)):
+        assert np.array_equal(drawn("auto", distribution, size), drawn(name, distribution, size))
+
+
+@BOTH
+def test_trees_that_walks_are_long_to_come_from_elimination(single_root, graphs):
+    """However certain the trees are: here two words in three choose each other."""
+    distribution = graphs.distribution(graphs.saturated(20), single_root)
+    assert walks.least_steps(distribution) > 1e6
+    assert np.array_equal(drawn("auto", distribution, 1000), drawn("elimination", distribution, 1000))
+
+
+def test_walks_that_are_longer_than_the_rule_knows_end_too(monkeypatch):
+    """From word to word nine steps back for one ahead: 9^40 steps to the root, of which no single arc tells."""
+    n = 40
+    log_scores = np.full((n + 1, n + 1), -np.inf)
+    log_scores[0, n] = 0.0
+    for word in range(1, n):
+        log_scores[word + 1, word] = np.log(0.1)
+        log_scores[max(word - 1, 1), word] = np.log(0.9)
+    distribution = TreeDistribution(log_scores)
+    assert walks.least_steps(distribution) < n * n / 4
+    monkeypatch.setattr(walks, "LIMIT", 10_000)
+    monkeypatch.setattr(walks, "LIMIT_PER_TREE", 10)
+    heads = drawn("auto", distribution, 100)
+    assert (heads == [*range(2, n + 1), 0]).all()
+
+
+class Fixed:
+    """A generator whose uniform numbers are always the same."""
+
+    def __init__(self, number: float) -> None:
+        self._number = number
+
+    def random(self, size: int) -> np.ndarray:
+        return np.full(size, self._number)
+
+
+@pytest.mark.parametrize("number", [0.0, 0.5, 1 - 2**-53])
+def test_a_root_of_probability_0_is_never_drawn(number):
+    """Not with the smallest of uniform numbers, and not with the largest and what rounding leaves over."""
+    for probs in ([0, 0, 0.3, 0.7, 0], [0, 1, 0, 0], [0, 1 / 3, 1 / 3, 0, 1 / 3 - 1e-16, 0], [0, 1e-300, 0.0]):
+        root = walks.draw_roots(np.array(probs), 1, Fixed(number))[0]
+        assert probs[root] > 0
+
+
+@pytest.mark.laws
+@pytest.mark.slow("size")
+def test_a_million_projective_trees_of_ten_graphs(graphs):
+    """H0: the trees are independent draws from their distribution.
+
+    Five lengths, dense and with holes, logits at scales 0.5 to 3, single- and multi-root in turn: ten chi-square tests
+    of 1,000,000 trees each, rare ones pooled. The smallest p-value times ten against 0.001: Holm's first step.
+    """
+    p_values = []
+    for n, scale in zip((2, 3, 4, 5, 6), (0.5, 1.0, 1.5, 2.0, 3.0), strict=True):
+        for trees, log_scores in (
+            (PROJECTIVE, graphs.gaussian(n, scale, seed=n)),
+            (PROJECTIVE_MULTI, graphs.holes(n, n, True, scale, projective=True)),
+        ):
+            distribution = graphs.over(log_scores, trees)
+            oracle, base = Oracle(distribution), (n + 1) ** np.arange(n, dtype=np.int64)
+            heads = SAMPLERS.get("eisner").draw(distribution, 1_000_000, np.random.default_rng(n))
+            drawn = dict(zip(*map(np.ndarray.tolist, np.unique(heads @ base, return_counts=True)), strict=True))
+            counts = np.array([drawn.pop(tree, 0) for tree in (oracle.trees.astype(np.int64) @ base).tolist()])
+            assert not drawn  # no other trees
+            p_values.append(chi_square(counts, np.exp(oracle.log_probs))[2])
+    assert min(p_values) * len(p_values) > 0.001, p_values
+
+
+SIZE = 40_000
+CALLS = 6_000  # of two trees each
+# Of nine chi-square tests of limits 1 in 1000 runs may fail one.
+THRESHOLD = 0.001 / 9
+# A walk over four words takes 4 to 10 steps, mostly: no tree, about every second, and nearly all of them are walked.
+LIMITS = pytest.mark.parametrize("limit", [0, 8, 20])
+
+
+def p_value(distribution: TreeDistribution, heads: NDArray[np.int32]) -> float:
+    tally = Tally(distribution)
+    tally.add(heads)
+    return tally.audit().p_value
+
+
+def test_local_root_probabilities(graphs):
+    assert walks.local_root_probs(graphs.distribution(graphs.figure1())) == pytest.approx([0, 0.5, 0, 0.5])
+    log_scores = graphs.figure1()
+    log_scores[2:, 1] = -np.inf  # now only ROOT governs word 1, which must be the root
+    assert walks.local_root_probs(graphs.distribution(log_scores)).tolist() == [0, 1, 0, 0]
+
+
+def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """All walks of a call may take so many steps together."""
+    monkeypatch.setattr(walks, "LIMIT", limit)
+    monkeypatch.setattr(walks, "LIMIT_PER_TREE", 0)
+
+
+def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistribution, seed: int) -> NDArray[np.int32]:
+    rng = np.random.default_rng(seed)
+    return np.concatenate([draw(distribution, 2, rng) for _ in range(CALLS)])
+
+
+@pytest.mark.slow("statistics")
+@LIMITS
+@pytest.mark.parametrize("draw", [walks.draw_marginal, walks.draw_reject, walks.draw_spanning])
+def test_a_limit_does_not_bias(draw, limit, graphs, monkeypatch):
+    """H0: trees drawn two by two, some by walking and some beyond the limit, follow the distribution.
+
+    12,000 trees of 64 or 125; the rarest are pooled until expected five times; threshold 0.001 / 9.
+    """
+    limited(monkeypatch, limit)
+    distribution = graphs.distribution(graphs.gaussian(4, seed=5), single_root=draw is not walks.draw_spanning)
+    assert p_value(distribution, two_by_two(draw, distribution, seed=6)) > THRESHOLD
+
+
+@pytest.mark.parametrize("limit", [0, 5, 200, 10**6])
+def test_the_root_drawn_is_kept(limit, graphs, monkeypatch):
+    """Also beyond the limit."""
+    limited(monkeypatch, limit)
+    for root in range(1, 7):
+        distribution = graphs.distribution(graphs.gaussian(6))  # a fresh one: root marginals are worked out once
+        monkeypatch.setattr(Elimination, "root_marginals", lambda factors, root=root: np.eye(7)[root])
+        heads = walks.draw_marginal(distribution, 100, np.random.default_rng(12))
+        assert (heads[:, root - 1] == 0).all()
+        assert ((heads == 0).sum(axis=1) == 1).all()
+
+
+rooted_sampler = Elimination.rooted_sampler
+
+
+def any_root(elimination: Elimination) -> Callable[[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]], None]:
+    """A wrong way to redraw: from all trees, whatever the root."""
+    draw = rooted_sampler(elimination)
+    return lambda roots, state, heads: draw(np.zeros_like(roots), state, heads)
+
+
+@pytest.mark.slow("statistics")
+def test_drawing_the_root_anew_would_be_caught(graphs, monkeypatch):
+    """A control of the power of the tests above: trees beyond the limit redrawn with *any* root.
+
+    H0 is false here. 12,000 trees; the p-value has to be below 1e-6. (Walks to some roots are long and to others short:
+    those of short ones are then drawn too often, their frequencies move by several percent.)
+    """
+    limited(monkeypatch, 8)
+    monkeypatch.setattr(Elimination, "rooted_sampler", any_root)
+    log_scores = graphs.uniform(4)
+    log_scores[1:, 2:] -= 2.0
+    log_scores[1, 2:] += 2.5  # word 1 is a likely head: walks to it are short
+    distribution = graphs.distribution(log_scores)
+    assert p_value(distribution, two_by_two(walks.draw_marginal, distribution, seed=10)) < 1e-6
+
+
+def root_corrected(distribution: TreeDistribution) -> tuple[Oracle, NDArray[np.float64]]:
+    """By enumeration: all trees, and wilson-rc's P(root) P(tree | root) of each."""
+    oracle = Oracle(distribution)
+    probs, roots = np.exp(oracle.log_probs), np.argmin(oracle.trees, axis=1) + 1
+    root_marginals = np.bincount(roots, weights=probs, minlength=distribution.n + 1)
+    return oracle, walks.local_root_probs(distribution)[roots] * probs / root_marginals[roots]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_bias_of_root_correction_is_its_distance_from_the_truth(seed, graphs):
+    for log_scores in (graphs.gaussian(4, 2, seed), graphs.holes(4, seed)):
+        distribution = graphs.distribution(log_scores)
+        oracle, drawn = root_corrected(distribution)
+        by_enumeration = 0.5 * np.abs(drawn - np.exp(oracle.log_probs)).sum()
+        assert SAMPLERS.get("wilson-rc").bias(distribution) == pytest.approx(by_enumeration, abs=1e-13)
+
+
+def test_root_correction_is_exact_given_its_roots(graphs):
+    """H0: wilson-rc draws P(tree | root) times its own root probabilities. 40,000 trees, chi-square over those of
+    the 64 that are expected five times, threshold 0.001: the bias lies in the roots alone."""
+    distribution = graphs.distribution(graphs.gaussian(4, seed=5))
+    oracle, drawn = root_corrected(distribution)
+    heads = walks.draw_root_corrected(distribution, SIZE, np.random.default_rng(14))
+    assert chi_square(counts_of(heads, oracle.trees), drawn)[2] > 0.001
