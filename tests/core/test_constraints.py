@@ -1,0 +1,324 @@
+"""What breaks rules, kind by kind, and what is not a tree; nogoods by what they promise; masks and labels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rules import Choice, Function, LabelledTree, NoGaps, Nogood, Together, Words, forbidden
+from deptree_cli.core.ruleset import LabelNumbers, Ruleset, Violation, broken
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
+from deptree_cli.io.rules.reading import read_rules, ruleset_of
+from tests.brute_rules import Tree, hangs_together, obeys
+from tests.random_rules import Case, random_case
+
+HEADS, LABELS = [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"]
+WORDS = Words((), ["NOUN", "VERB", None, "PUNCT"], [frozenset({"Case=Nom"}), *[frozenset()] * 3])
+NONE = Ruleset("none", ())
+
+
+def places(
+    table: Mapping[str, object], heads: Sequence[int] = HEADS, labels: Sequence[str] = LABELS
+) -> list[Violation]:
+    return broken(ruleset_of("mine", table), WORDS, heads, labels)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "words"),
+    [
+        ("mask", {"label": "obj", "direction": "right"}, (3,)),
+        ("mask", {"label": "nsubj", "upos": "PRON", "allow": True}, (1,)),
+        ("mask", {"label": "nsubj", "feats": "Case=Nom", "head-upos": "VERB"}, (1,)),
+        ("mask", {"label": ["!root"], "distance": [2, 9]}, (4,)),
+        ("mask", {"label": "root", "root": True}, (2,)),
+        ("at-most-one", {"label": ["nsubj", "obj"]}, (1, 3)),
+        ("leaf", {"label": "root"}, None),
+        ("below", {"upos": "VERB", "deny": ["obj"]}, (3, 2)),
+        ("below", {"upos": "VERB", "deny": ["obj"], "unless": ["nsubj"]}, ()),
+        ("below", {"upos": "VERB", "deny": ["obj"], "unless": ["root"]}, (3, 2)),
+        ("no-gaps", {"label": "punct"}, (4, 3)),
+        ("no-gaps", {"label": "obj"}, ()),
+        ("projective", {"label": "punct"}, ()),
+        ("out-of-gaps", {"label": "punct"}, ()),
+        ("no-crossing", {"label": "punct"}, ()),
+    ],
+)
+def test_a_rule_and_the_words_that_break_it(kind, rule, words):
+    """A conflict's words are those whose arcs break the rule, not those that might have excused it."""
+    found = places({kind: [{"name": "it", **rule}]})
+    if words is None:
+        assert [each.words for each in found] == [(1, 2), (3, 2), (4, 2)]
+    else:
+        assert found == ([Violation("it", words[0], words)] if words else [])
+
+
+def test_crossing_arcs():
+    found = places({"no-crossing": ["punct"]}, [3, 0, 2, 2], ["punct", "root", "obj", "obl"])
+    assert found == [Violation("no-crossing punct", 1, (1, 2))]
+    assert places({"projective": ["punct"]}, [3, 0, 2, 2], ["punct", "root", "obj", "obl"])[0].words == (1, 2)
+
+
+def test_spans_and_rules_of_ones_own():
+    """Whatever a function names; a stretch of words of which two have their heads outside."""
+    rules = Ruleset("mine", (Function("long", lambda heads, labels: (4, 1) if labels[3] == "punct" else None),))
+    spanned = Words((), WORDS.upos, WORDS.feats, spans=((3, 4), (1, 2)))
+    assert broken(rules, spanned, HEADS, LABELS) == [Violation("long", 4, (4, 1)), Violation("spans", 3, (3, 4))]
+
+
+def test_every_word_too_many_is_a_place():
+    """Of three words of a stretch with their heads outside, of three subjects of a verb."""
+    spanned = Words((), WORDS.upos, WORDS.feats, spans=((1, 3),))
+    assert [each.words for each in broken(NONE, spanned, [4, 4, 4, 0], LABELS)] == [(1, 2), (1, 3)]
+    found = places({"at-most-one": ["nsubj"]}, [4, 4, 4, 0], ["nsubj", "nsubj", "nsubj", "root"])
+    assert [each.words for each in found] == [(1, 2), (1, 3)]
+
+
+def test_what_is_not_known_breaks_nothing():
+    """A word without a label has none of those that a rule names, `!these` neither; one without UPOS is left out."""
+    assert not places({"mask": [{"label": ["!nsubj", "!root"]}]}, labels=["nsubj", "root", "", ""])
+    assert not places({"mask": [{"label": "obj", "upos": "NOUN", "allow": True}]})
+    assert places({"mask": [{"distance": [2, 9], "label": []}]}, labels=["", "", "", ""])
+
+
+def test_another_number_of_heads_or_labels():
+    with pytest.raises(DeptreeError, match="3 heads given for a sentence of 4 words"):
+        places({"leaf": ["punct"]}, HEADS[:3])
+    with pytest.raises(DeptreeError, match="1 label given for a sentence of 4 words"):
+        places({"leaf": ["punct"]}, HEADS, LABELS[:1])
+
+
+@pytest.mark.parametrize(
+    ("heads", "found"),
+    [
+        ([2, 0, 2, 2], []),
+        ([2, 0, 3, 2], [("head-self-loop", 3)]),
+        ([2, 0, 5, -1], [("invalid-head", 4), ("unknown-head", 3)]),
+        ([0, 0, 2, 0], [("multiple-roots", 1, 2, 4)]),
+        ([2, 1, 4, 3], [("non-tree", 1, 2), ("non-tree", 3, 4)]),
+        ([4, 0, 1, 3], [("non-tree", 1, 3, 4)]),
+        ([-1, 0, -1, -2], [("invalid-head", 1, 3, 4)]),
+        ([-1, 4, 2, 2], [("invalid-head", 1), ("non-tree", 2, 4)]),
+    ],
+)
+def test_what_is_no_tree(heads, found):
+    """Each cycle is a place, so are all roots together, and all words without a head; what hangs there is not named."""
+    expected = [(name, words[0], tuple(words)) for name, *words in found]
+    assert broken(NONE, WORDS, heads, LABELS) == expected
+    several = broken(NONE, WORDS, heads, LABELS, MULTI_ROOT)
+    assert several == [each for each in expected if each[0] != "multiple-roots"]
+
+
+def test_trees_of_another_space():
+    """Crossing arcs are named after the space, at each of the words whose arc is crossed."""
+    crossed = [("projective", 1, (1, 2)), ("projective", 2, (2, 1))]
+    assert broken(NONE, WORDS, [3, 4, 4, 0], LABELS, PROJECTIVE) == crossed
+    assert broken(NONE, WORDS, [3, 4, 4, 0], LABELS) == []
+    assert broken(NONE, WORDS, [3, 4, 9, 0], LABELS, PROJECTIVE) == [("unknown-head", 3, (3,)), *crossed]
+
+
+def test_what_heads_that_are_missing_would_decide_is_left_out():
+    """A label by itself, a part of speech and dependents are known; heads, excuses and what stands in gaps are not."""
+    arcs = {"mask": [{"name": "no", "label": "obj"}, {"name": "root-is-not-0", "label": "root", "root": False}]}
+    assert places(arcs, [-1, 3, 0, 2], ["obj", "root", "root", "root"]) == [
+        ("invalid-head", 1, (1,)),
+        ("no", 1, (1,)),
+        ("root-is-not-0", 2, (2,)),
+        ("root-is-not-0", 4, (4,)),
+    ]
+    excused = {"below": [{"name": "no", "upos": "VERB", "deny": ["obj"], "unless": ["cop"]}]}
+    for label, is_decided in (("nsubj", True), ("cop", False)):
+        found = places(excused, [9, 0, 2, 2], [label, "root", "obj", "cop:x" if is_decided else "punct"])
+        assert [each.rule for each in found] == ["unknown-head"]  # excused, or it may be
+    assert places(excused, [9, 0, 2, 2], ["nsubj", "root", "obj", "punct"])[1:] == [("no", 3, (3, 2))]
+    gaps = {"no-gaps": [{"name": "no", "label": "flat"}]}
+    assert places(gaps, [0, -1, 1, 1], ["root", "flat", "flat", "det"]) == [("invalid-head", 2, (2,))]
+    assert ("no", 3, (3, 2)) in places(gaps, [0, -1, 1, 1], ["root", "det", "flat", "det"])
+
+
+def test_functions_are_asked_about_trees_only():
+    rules = Ruleset("mine", (Function("all", lambda heads, labels: (1,)),))
+    assert [each.rule for each in broken(rules, WORDS, HEADS, LABELS)] == ["all"]
+    assert [each.rule for each in broken(rules, WORDS, [2, 1, 2, 2], LABELS)] == ["non-tree"]
+
+
+# What makes heads no tree.
+TREES = {"invalid-head", "unknown-head", "head-self-loop", "multiple-roots", "non-tree"}
+
+
+def test_what_is_broken_without_a_head_is_so_with_any_head():
+    """Random rules of every kind on random heads: in all trees that have those that are known, the rule is broken."""
+    rng, found = np.random.default_rng(20261126), 0
+    for seed in range(600):
+        case = random_case(MULTI_ROOT, seed)
+        n = case.words.n
+        heads = rng.integers(-1, n + 2, n)
+        labels = [str(rng.choice([*filter(None, case.names), "det"])) for _ in range(n)]
+        rules = {each.rule for each in broken(case.rules, case.known, heads.tolist(), labels, MULTI_ROOT)} - TREES
+        known = (heads >= 0) & (heads <= n) & (heads != np.arange(1, n + 1))
+        trees = all_trees(n, MULTI_ROOT)
+        trees = trees[(trees == heads)[:, known].all(axis=1)].tolist()
+        for tree in trees:
+            assert rules <= {each.rule for each in broken(case.rules, case.known, tree, labels, MULTI_ROOT)}
+        found += bool(rules and trees) and not known.all()
+    assert found > 80
+
+
+KINDS = "at-most-one", "leaf", "below", "no-gaps", "projective", "out-of-gaps", "no-crossing"
+
+
+def is_made(choice: Choice, tree: Tree, names: Sequence[str]) -> bool:
+    label = names.index(tree.labels[choice.word - 1]) if choice.arcs.shape[1] > 1 else 0
+    return bool(choice.arcs[tree.heads[choice.word - 1], label])
+
+
+def rules_of(case: Case, kind: str):
+    if kind == "spans":
+        yield Together().bound(case.known), lambda tree: hangs_together(tree, case.words)
+    for own, table in case.tables:
+        if own == kind:
+            (rule,) = ruleset_of("x", {kind: [table]}).rules
+            yield rule.bound(case.known), lambda tree, table=table: obeys(tree, kind, table, case.words)
+
+
+def check(nogood: Nogood, tree: Tree, obedient: Sequence[Tree], names: Sequence[str]) -> None:
+    """A nogood is of choices that the tree made and that no tree makes that obeys; what goes along is in none of
+    these that make all but the last."""
+    choices, also = nogood.choices, nogood.also_excluded()
+    assert len({choice.word for choice in choices}) == len(choices)
+    assert all(is_made(choice, tree, names) for choice in choices)
+    for other in obedient:
+        if all(is_made(choice, other, names) for choice in choices[:-1]):
+            assert not any(is_made(choice, other, names) for choice in (choices[-1], *also)), (tree, other)
+
+
+@pytest.mark.slow("size")
+@pytest.mark.parametrize("kind", [*KINDS, "spans"])
+def test_conflicts_are_where_trees_break_a_rule_and_lose_none_that_obey(kind):
+    broken = kept = 0
+    for seed in range(1000, 1160):
+        case = random_case(MULTI_ROOT, seed)
+        names = case.known.labels
+        for find, is_obeyed in rules_of(case, kind):
+            obedient = [tree for tree in case.unmasked if is_obeyed(tree)]
+            for tree in case.unmasked[::3]:
+                numbers = [names.index(label) for label in tree.labels]
+                nogoods = [] if find is None else list(find.nogoods(LabelledTree(tree.heads, numbers)))
+                assert bool(nogoods) != is_obeyed(tree), (seed, tree)
+                broken, kept = broken + bool(nogoods), kept + (not nogoods)
+                for nogood in nogoods[:2]:
+                    check(nogood, tree, obedient[:60], names)
+    assert min(broken, kept) > 100
+
+
+def test_words_that_a_function_names():
+    """Twice is as good as once; a word that is not there is an error."""
+    words = Words(("a",), [None] * 2, [frozenset()] * 2)
+    rule = Function("both below ROOT", lambda heads, labels: [2, 1, 2] if list(heads) == [0, 0] else None)
+    (nogood,) = rule.bound(words).nogoods(LabelledTree([0, 0], [0, 0]))
+    assert [choice.word for choice in nogood.choices] == [2, 1]
+    for word in (0, 3, -1):
+        rule = Function("odd", lambda heads, labels, word=word: [1, word])
+        with pytest.raises(DeptreeError, match=f"the rule 'odd' names word {word} of 2. Let it return words from 1 on"):
+            list(rule.bound(words).nogoods(LabelledTree([0, 0], [0, 0])))
+
+
+class Counted(list):
+    """A list that counts how often somebody asks for one of its items."""
+
+    asked = 0
+
+    def __getitem__(self, at):
+        self.asked += 1
+        return super().__getitem__(at)
+
+
+def first_gap(heads: list[int], labels: list[int], word: int) -> int | None:
+    """The first word that may not stand between a word with label 0 and its head: with label 2, or 0 elsewhere."""
+    head = heads[word - 1]
+    between = range(min(head, word) + 1, max(head, word)) if head and labels[word - 1] == 0 else ()
+    return next(
+        (gap for gap in between if labels[gap - 1] != 1 and (labels[gap - 1], heads[gap - 1]) != (0, head)), None
+    )
+
+
+def test_the_first_gap_of_each_word():
+    """By definition; and of a star, where all words may stand, none is looked at again for each word beyond it."""
+    known, rng, found = Words(("flat", "punct", "x"), [None] * 8, [frozenset()] * 8), random.Random(1), 0
+    find = NoGaps("no", ("flat",), ("punct",)).bound(known)
+    for _ in range(2000):
+        heads = [rng.choice([0, 1, 4, 4, 8, 8]) for _ in range(8)]
+        labels = rng.choices(range(3), [6, 3, 1], k=8)
+        expected = [(word, gap) for word in range(1, 9) if (gap := first_gap(heads, labels, word))]
+        assert [each.words for each in find.nogoods(LabelledTree(heads, labels))] == expected
+        found += len(expected)
+    assert found > 1000
+    for head in (1, 500, 1000):
+        star = LabelledTree(Counted([0 if word == head else head for word in range(1, 1001)]), [0] * 1000)
+        assert not list(find.nogoods(star))
+        assert star.heads.asked < 3000
+
+
+TAGS = ("NOUN", "PROPN", "ADP", "PUNCT", "X", None)
+FEATS = (frozenset[str](), frozenset({"Typo=Yes"}), frozenset({"Poss=Yes", "Case=Gen"}))
+OTHERS = ruleset_of(
+    "others",
+    {
+        "mask": [
+            "flat",
+            {"label": "conj", "distance": [1, 2]},
+            {"label": "case", "upos": ["ADP"], "root": True},
+            {"label": "det", "head-upos": "NOUN", "direction": "right", "allow": True},
+            {"label": "conj", "feats": "Case=Gen", "allow": True, "name": "genitives"},
+        ]
+    },
+)
+
+
+@pytest.mark.parametrize("rules", [read_rules("ud"), OTHERS], ids=lambda rules: rules.name)
+def test_masks_together_forbid_what_each_forbids(rules):
+    """Sentences with other labels come in between, as what is kept belongs to labels; column 0 has no arcs."""
+    names = [
+        ("root", "case", "punct", "fixed", "goeswith", "conj", "flat", "det"),
+        ("det", "nsubj", "root", "flat:name"),
+        ("",),
+    ]
+    rng, forbidden_arcs = np.random.default_rng(1), 0
+    for sentence in range(60):
+        n = int(rng.integers(1, 7))
+        upos = [TAGS[i] for i in rng.integers(len(TAGS), size=n)]
+        feats = [FEATS[i] for i in rng.integers(len(FEATS), size=n)]
+        words = Words(names[sentence % 3], upos, feats)
+        found = rules.forbidden(words)
+        each = np.logical_or.reduce([forbidden([mask], words) for mask in rules.masks])
+        assert (found == each)[:, 1:].all(), words
+        assert not found[:, 0].any()
+        forbidden_arcs += int(found.sum())
+    assert forbidden_arcs > 1000
+
+
+def test_labels_keep_their_numbers():
+    """A label has one number in all sentences, names are one tuple for all once they are known, and both agree."""
+    numbered = LabelNumbers()
+    first, _ = numbered.of(["det", "nsubj", "det"])
+    names, numbers = numbered.of(["", "nsubj"])
+    assert [names[each] for each in numbers] == ["", "nsubj"]
+    assert names[: len(first)] == first
+    assert numbered.of(["det"])[0] is numbered.of(["nsubj", ""])[0]
+
+
+def test_there_are_never_too_many():
+    """Beyond the limit numbers begin anew: a file in which every word has a label of its own stays cheap."""
+    numbered = LabelNumbers()
+    for start in range(0, 3 * LabelNumbers.MOST, 7):
+        labels = [f"label{number}" for number in range(start, start + 7)]
+        names, numbers = numbered.of(labels)
+        assert [names[each] for each in numbers] == labels
+        assert len(names) <= LabelNumbers.MOST
+    many = [f"other{number}" for number in range(2 * LabelNumbers.MOST)]
+    names, numbers = numbered.of(many)
+    assert [names[each] for each in numbers] == many

@@ -1,0 +1,412 @@
+"""The best trees under rules, by division and by linear programs.
+
+All against enumeration: random small graphs with random rules of every kind.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+from deptree_cli.core.constrained import MBR, constrained
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_program import BranchAndCut, Settled
+from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, LogScores
+from deptree_cli.core.rules import Bound, Function, LabelledTree
+from deptree_cli.core.ruleset import Ruleset
+from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.io.rules.constraints import repaired
+from deptree_cli.io.rules.reading import KINDS
+from deptree_cli.kernels.trees import reaches
+from tests.brute_rules import Tree
+from tests.heads_first import HEADS_FIRST
+from tests.random_rules import Case, random_case
+
+EACH_SPACE = pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
+METHODS = "mst", MBR
+CASES = range(500)
+# Both methods are tested on the same cases.
+case_of = cache(random_case)
+
+
+def worths_of(case: Case, method: str) -> dict[tuple[int, ...], dict[tuple[str, ...], float]]:
+    """What each labelled tree that obeys is worth, by heads and labels: its log-weight, or its expected score."""
+    arcs: dict[tuple[int, int, str], float] = {}
+    if method == MBR:
+        total = np.logaddexp.reduce([tree.weight for tree in case.unmasked])
+        for tree in case.unmasked:
+            for arc in tree.arcs():
+                arcs[arc] = arcs.get(arc, 0.0) + math.exp(tree.weight - total)
+    found: dict[tuple[int, ...], dict[tuple[str, ...], float]] = {}
+    for tree in case.obedient:
+        worth = sum(arcs[arc] for arc in tree.arcs()) if method == MBR else tree.weight
+        found.setdefault(tree.heads, {})[tree.labels] = worth
+    return found
+
+
+def tree_of(found: Found, names: Sequence[str]) -> Tree:
+    return Tree(tuple(found.heads.tolist()), tuple(names[label] for label in found.labels.tolist()))
+
+
+def best_or_error(case: Case, size: int, method: str, budget: int = BUDGET) -> list[Found] | str:
+    try:
+        return case.constrained().best_trees(size, method, budget)
+    except DeptreeError as error:
+        return error.problem
+
+
+@pytest.mark.slow("size")
+@pytest.mark.parametrize("method", METHODS)
+@EACH_SPACE
+def test_the_best_trees_are_those_of_enumeration(space, method):
+    """Best heads first, each once with the best labels that obey; as many as there are; certain; nothing where none is.
+
+    Scores are shifted, so their differences are compared. Where worths are equal any order will do, so worths are
+    compared, place by place, and that each tree is worth what its place says.
+    """
+    none = 0
+    for seed in CASES:
+        case = case_of(space, seed)
+        worths = worths_of(case, method)
+        size = (1, 2, 5, 1, 2, 4, 1, 1000)[seed % 8]
+        found = best_or_error(case, size, method)
+        if not worths:
+            none += 1
+            assert isinstance(found, str), seed
+            assert "no tree that obeys" not in found, seed
+            continue
+        assert not isinstance(found, str), (seed, found)
+        expected = sorted((max(each.values()) for each in worths.values()), reverse=True)[:size]
+        trees = [tree_of(each, case.known.labels) for each in found]
+        assert len({tree.heads for tree in trees}) == len(trees) == len(expected), seed
+        assert all(each.certified for each in found), seed
+        actual = [worths[tree.heads][tree.labels] for tree in trees]
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9, err_msg=str(seed))
+        scores = [each.score - found[0].score for each in found]
+        np.testing.assert_allclose(scores, np.array(expected) - expected[0], rtol=0, atol=1e-9, err_msg=str(seed))
+    assert none > 10
+
+
+@pytest.mark.slow("size")
+@pytest.mark.parametrize("method", METHODS)
+@EACH_SPACE
+def test_a_small_budget_is_never_a_silent_guess(space, method):
+    """What is found obeys; it is the best if it is certified, else no tree is better by more than its gap."""
+    uncertain = unknown = 0
+    for seed in CASES[::2]:
+        case, budget = case_of(space, seed), 1 + seed // 2 % 5
+        worths = worths_of(case, method)
+        found = best_or_error(case, 3, method, budget)
+        if isinstance(found, str):
+            unknown += "that obeys" in found
+            assert not worths or "that obeys" in found, seed
+            continue
+        expected = sorted((max(each.values()) for each in worths.values()), reverse=True)
+        for each, best in zip(found, expected, strict=False):
+            tree = tree_of(each, case.known.labels)
+            worth = worths[tree.heads][tree.labels]
+            assert each.gap >= 0
+            assert each.gap >= best - worth - 1e-9, seed
+            assert each.certified or each is found[-1], seed
+        uncertain += not found[-1].certified
+    assert uncertain > 10
+    assert unknown > 0
+
+
+@pytest.mark.slow("statistics")
+@EACH_SPACE
+def test_the_masked_distribution_is_the_conditional_one(space):
+    """P(labelled tree | no forbidden arc with a label), its marginals and its partition function."""
+    some = 0
+    for seed in CASES[::2]:
+        case = case_of(space, seed)
+        if not case.unmasked or not any(kind == "mask" for kind, _ in case.tables):
+            continue
+        some += 1
+        found = case.constrained().distribution
+        weights = np.array([tree.weight for tree in case.unmasked])
+        log_z = np.logaddexp.reduce(weights)
+        np.testing.assert_allclose(found.log_partition, log_z, rtol=1e-12, atol=1e-9, err_msg=str(seed))
+        heads = np.array([tree.heads for tree in case.unmasked])
+        log_probs, expected = found.tree_log_probs(heads), np.zeros((case.words.n + 1,) * 2 + (len(case.known.labels),))
+        marginals = found.marginals()[..., None] if found.labels is None else found.labels.marginals(found.marginals())
+        if found.labels is not None:
+            numbers = np.array([[found.labels.names.index(each) for each in tree.labels] for tree in case.unmasked])
+            log_probs = log_probs + found.labels.log_probs_of(heads, numbers)
+        np.testing.assert_allclose(log_probs, weights - log_z, rtol=0, atol=1e-9, err_msg=str(seed))
+        for tree in case.unmasked:
+            for head, word, label in tree.arcs():
+                expected[head, word, case.known.labels.index(label)] += math.exp(tree.weight - log_z)
+        np.testing.assert_allclose(marginals, expected, rtol=0, atol=1e-9, err_msg=str(seed))
+    assert some > 30
+
+
+@EACH_SPACE
+def test_with_its_best_labels_a_tree_is_worth_its_best_labelled_tree(space):
+    for seed in CASES[::4]:
+        case = replace(case_of(space, seed), tables=())
+        best: dict[tuple[int, ...], float] = {}
+        for tree in case.unmasked:
+            best[tree.heads] = max(best.get(tree.heads, -math.inf), tree.weight)
+        trees = case.distribution.with_best_labels().top_k(5).tolist()
+        expected = sorted(best.values(), reverse=True)[:5]
+        found = [best[tuple(tree)] for tree in trees]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9, err_msg=str(seed))
+
+
+def test_every_kind_of_rules_is_among_the_cases():
+    kinds = [kind for seed in CASES for kind, _ in case_of(SPACES.get("multi-root"), seed).tables]
+    assert {kind for kind in kinds if kinds.count(kind) > 30} == set(KINDS)
+
+
+@pytest.mark.slow("size")
+@EACH_SPACE
+def test_offsets_of_words_change_nothing_under_rules(space):
+    """Scores in steps of 2**-20, and 2**7 more for each arc of a word: the same trees, the same probabilities."""
+    some = 0
+    for seed in CASES[::5]:
+        case = case_of(space, seed)
+        labels, arcs = case.distribution.labels, np.round(case.distribution.log_scores * 2**20) / 2**20
+        if labels is None or not case.obedient:
+            continue
+        some += 1
+        log_probs = np.where(np.isfinite(arcs)[..., None], labels.log_probs, 0.0)
+        near, far = (
+            replace(case, distribution=TreeDistribution(each, space=space).labelled(labels.names, log_probs))
+            for each in (arcs, arcs + 2.0**7 * np.arange(len(arcs)))
+        )
+        under_rules = near.constrained(), far.constrained()
+        marginals = [each.distribution.marginals() for each in under_rules]
+        np.testing.assert_allclose(*marginals, rtol=0, atol=1e-12, err_msg=str(seed))
+        scores = [np.array([found.score for found in each.best_trees(3)]) for each in under_rules]
+        np.testing.assert_allclose(*(each - each[0] for each in scores), rtol=0, atol=1e-9, err_msg=str(seed))
+    assert some > 40
+
+
+def test_where_a_budget_ends_no_trees_of_another_space_are_found():
+    """Where heads come first, not every projective tree is a tree of the space; the best one of all is none."""
+    scores = np.zeros((4, 4))
+    scores[2, 1] = scores[3, 2] = 5.0
+    rules = Ruleset("x", (Function("one below ROOT", _several_below_root),))
+    under_rules = constrained(TreeDistribution(scores, space=HEADS_FIRST), rules)
+    assert under_rules.best_trees()[0].heads.tolist() in ([0, 1, 1], [0, 1, 2])
+    with pytest.raises(DeptreeError, match="no tree that obeys the rules was found among 2 maximum trees"):
+        under_rules.best_trees(budget=1)
+
+
+def _several_below_root(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
+    words = [word for word, head in enumerate(heads, 1) if head == 0]
+    return words[:2] if len(words) > 1 else []
+
+
+# What costs may be apart for equal trees: of each of eight words 2^-17 decides between these.
+APART = 8 * 2.0**-17
+
+
+def costs_of(case: Case, rng: np.random.Generator, unit: float | None) -> Float:
+    """Random costs of the arcs with labels that a case has; with a unit whole costs, and parts that sum to less."""
+    whole = LogScores(case.constrained().distribution).whole
+    fine = rng.random(whole.shape) * rng.choice([0.3, 1.0, 3.0])
+    costs = fine if unit is None else fine + unit * rng.integers(0, 3, whole.shape)
+    return np.where(whole > -np.inf, costs, np.inf)
+
+
+def cost_of(heads: Any, labels: Any, costs: Float) -> float:
+    return float(costs[heads, np.arange(1, len(costs)), labels].sum())
+
+
+def is_certain(settled: Settled) -> bool:
+    return settled.incumbent is not None and settled.bound >= settled.incumbent.cost - 1e-6
+
+
+@pytest.mark.slow("size")
+@EACH_SPACE
+def test_the_cheapest_trees_are_those_of_enumeration(space):
+    """125 cases in each space, with and without whole costs; without a search before."""
+    none = 0
+    for seed in range(125):
+        case, rng = random_case(space, seed), np.random.default_rng(seed)
+        try:
+            constrained = case.constrained()
+        except DeptreeError:
+            continue
+        unit = 32.0 if seed % 2 else None
+        costs, names = costs_of(case, rng, unit), case.known.labels
+        expected = [cost_of(tree.heads, [names.index(each) for each in tree.labels], costs) for tree in case.obedient]
+        settled = BranchAndCut(costs, space, constrained.rules, 3000, 300, unit).settle()
+        if not expected:
+            none += 1
+            assert settled.incumbent is None
+            assert settled.bound == np.inf, seed
+            continue
+        assert is_certain(settled), seed
+        found = settled.incumbent
+        assert cost_of(found.heads, found.labels, costs) == pytest.approx(min(expected), rel=0, abs=APART), seed
+    assert none > 3
+
+
+def case_and_rules(space: TreeSpace, seed: int, n: int) -> tuple[Case, list[Bound]]:
+    case = random_case(space, seed, n)
+    return case, case.rules.bound(case.known)
+
+
+def obeys(found: Any, rules: list[Bound], space: TreeSpace) -> bool:
+    tree = LabelledTree(found.heads.tolist(), found.labels.tolist())
+    return space.contains(found.heads[None]).all() and not any(True for each in rules for _ in each.nogoods(tree))
+
+
+def medium(space: TreeSpace, seeds: range) -> Iterator[tuple[Float, list[Bound], float | None]]:
+    """Scores and rules of sentences of 5 to 8 words of which the maximum tree breaks some."""
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 7])
+        case, rules = case_and_rules(space, seed, int(rng.integers(5, 9)))
+        unit = 32.0 if seed % 2 else None
+        n, size = case.words.n, len(case.known.labels)
+        scores = -rng.random((n + 1, n + 1, size)) * rng.choice([0.3, 1.0, 3.0])
+        scores -= (unit or 0.0) * rng.integers(0, 3, scores.shape)
+        scores[:, 0] = scores[np.diag_indices(n + 1)] = -np.inf
+        first = next(BranchAndBound(scores, space, [], 1).trees())
+        if rules and not obeys(first, rules, space):
+            yield scores, rules, unit
+
+
+@pytest.mark.slow("size")
+@EACH_SPACE
+def test_no_certified_tree_is_another_than_that_of_a_long_search(space):
+    """Sentences of 5 to 8 words beside a search with 3,000 maximum trees; `certified` is never wrong."""
+    both = uncertain = 0
+    for scores, rules, unit in medium(space, range(175)):
+        search = BranchAndBound(scores, space, rules, 3000, unit)
+        long = next(search.trees(), None)
+        settled = BranchAndCut(-scores, space, rules, 600, 300, unit).settle()
+        if long is None or settled.incumbent is None:
+            assert not (search.is_infeasible and settled.incumbent is not None)
+            assert not (long is not None and settled.bound == np.inf)
+            continue
+        assert obeys(settled.incumbent, rules, space)
+        assert settled.bound <= -long.score + APART
+        uncertain += not is_certain(settled)
+        if long.certified:
+            both += is_certain(settled)
+            assert settled.incumbent.cost >= -long.score - APART
+            assert not is_certain(settled) or settled.incumbent.cost <= -long.score + APART
+    assert both >= 15
+    assert uncertain <= 0.1 * both
+
+
+@EACH_SPACE
+def test_a_budget_that_is_too_small_still_gives_a_tree_and_an_honest_gap(space):
+    """12 maximum trees by the search, and 12 under penalties; beside the search with 3,000."""
+    found = missed = 0
+    for scores, rules, unit in medium(space, range(175)):
+        best = BranchAndBound(scores, space, rules, 3000, unit).best()
+        tree = next(BranchAndBound(scores, space, rules, 12, unit).trees(), None)
+        if best is None or not best.certified or (tree is not None and tree.certified):
+            continue
+        if tree is None:
+            missed += 1
+            continue
+        found += 1
+        assert obeys(tree, rules, space)
+        assert tree.score <= best.score + APART <= tree.score + tree.gap + 2 * APART
+    assert found >= 10
+    assert missed <= 10
+
+
+@EACH_SPACE
+def test_equal_trees_come_in_one_order_whatever_vertices_are_found(space, monkeypatch):
+    """Costs of 0 and 1 alone; the simplex method, dual and primal, with other seeds."""
+    import highspy
+
+    original, how = highspy._Highs, dict[str, int]()
+
+    def made() -> Any:
+        found = original()
+        for name, value in how.items():
+            found.setOptionValue(name, value)
+        return found
+
+    monkeypatch.setattr(highspy, "_Highs", made)
+    equal = 0
+    for scores, rules, _ in medium(space, range(12)):
+        costs, answers = np.where(scores > -np.inf, np.floor(np.nan_to_num(scores)) % 2, np.inf), set()
+        for strategy, seed in ((1, 0), (1, 5), (4, 0)):
+            how.update(simplex_strategy=strategy, random_seed=seed)
+            settled = BranchAndCut(costs, space, rules, 600, 300).settle()
+            if is_certain(settled):
+                answers.add((settled.incumbent.heads.tobytes(), settled.incumbent.labels.tobytes()))
+        assert len(answers) <= 1
+        equal += len(answers)
+    assert equal > 1
+
+
+def test_of_another_space_the_bound_holds():
+    """There is an oracle of the best tree, but no rows: what is certain is right, and nothing is claimed of others."""
+    certain = 0
+    for seed in range(60):
+        case, rules = case_and_rules(HEADS_FIRST, seed, 4)
+        costs = costs_of(case, np.random.default_rng(seed), None) if not case.tables else None
+        if costs is None:
+            size = len(case.known.labels)
+            costs = np.random.default_rng(seed).random((5, 5, size))
+            costs[:, 0] = costs[np.diag_indices(5)] = np.inf
+        search = BranchAndBound(-costs, HEADS_FIRST, rules, 3000)
+        long, settled = next(search.trees(), None), BranchAndCut(costs, HEADS_FIRST, rules, 300, 300).settle()
+        assert settled.bound <= (-long.score if long else np.inf) + APART, seed
+        if settled.incumbent is not None:
+            assert obeys(settled.incumbent, rules, HEADS_FIRST)
+            certain += is_certain(settled)
+    assert certain > 10
+
+
+def test_enough_flows_as_scipy_has_it():
+    """Random capacities of sixteenths; where too little flows, the nodes that still reach the sink cut it off."""
+    rng, too_little = np.random.default_rng(3), 0
+    for _ in range(200):
+        size = int(rng.integers(3, 9))
+        whole = rng.integers(0, 5, (size, size)).astype(np.int32) * (rng.random((size, size)) < 0.5)
+        flow = maximum_flow(csr_matrix(whole.astype(np.int32)), 0, size - 1)
+        need, reached = float(rng.integers(1, 8)) / 16, np.ones(size, dtype=bool)
+        enough = reaches(whole / 16, 0, size - 1, need, reached)
+        assert enough == (flow.flow_value / 16 >= need)
+        if not enough:
+            too_little += 1
+            assert reached[size - 1]
+            assert not reached[0]
+            assert whole[np.ix_(~reached, reached)].sum() == flow.flow_value
+            left = csr_matrix((whole - flow.flow.toarray()).T)
+            assert set(np.flatnonzero(reached)) == set(breadth_first_order(left, size - 1, return_predecessors=False))
+    assert 50 < too_little < 150
+
+
+# Two subjects, crossing punctuation and cycles: the search alone does not settle it.
+HARD = [16, 5, 14, 9, 3, 9, 2, 13, 2, 13, 4, 6, 17, 8, 6, 18, 15, 11]
+
+
+def hard(**options: Any) -> Any:
+    labels = ["punct" if word % 3 == 0 else ("nsubj", "obj")[word % 2] for word in range(1, 19)]
+    tags = ["PUNCT" if label == "punct" else "NOUN" for label in labels]
+    return repaired(HARD, labels, tags, **options)
+
+
+def test_without_highspy_only_what_is_hard_ends(monkeypatch):
+    with_it = hard()
+    assert with_it.certified
+    assert with_it.opened > 10
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    assert repaired([2, 3, 2], ["det", "nsubj", "root"], ["DET", "NOUN", "VERB"]).heads.tolist() == [2, 3, 0]
+    with pytest.raises(DeptreeError, match="highspy, which settles that, is not installed"):
+        hard()
+    with pytest.raises(DeptreeError, match="no tree that obeys the rules was found among"):
+        hard(budget=10)

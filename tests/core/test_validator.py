@@ -1,0 +1,357 @@
+"""Rules about gaps by dominance, and our rules beside the validator of Universal Dependencies, sentence by sentence."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rules import Bound, Choice, LabelledTree, OutOfGaps, ProjectiveArcs, TreeRule, Words
+from deptree_cli.core.ruleset import NO_HEAD, Ruleset, broken
+from deptree_cli.core.spaces import MULTI_ROOT, TreeSpace
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.rules.reading import read_rules, words_of
+from tests import brute_rules
+from tests.brute_rules import Tree, obeys
+
+RULES: dict[str, TreeRule] = {
+    "projective": ProjectiveArcs("punct-is-nonproj", ("punct",)),
+    "out-of-gaps": OutOfGaps("punct-causes-nonproj", ("punct",)),
+}
+LABELS = "dep", "punct"
+PUNCT = LABELS.index("punct")
+NAMES = tuple(rule.name for rule in RULES.values())
+each_kind = pytest.mark.parametrize("kind", RULES)
+
+
+def words_of_size(n: int) -> Words:
+    return Words(LABELS, [None] * n, [frozenset()] * n)
+
+
+def bound(kind: str, n: int) -> Bound:
+    """What finds the nogoods of a rule in trees of n words."""
+    found = RULES[kind].bound(words_of_size(n))
+    assert found is not None
+    return found
+
+
+@cache
+def breaking(n: int, kind: str, space: TreeSpace = MULTI_ROOT) -> np.ndarray:
+    """Which words of which trees, (T, n), break a rule by dominance if they are punctuation."""
+    known = brute_rules.Sentence([None] * n, [frozenset()] * n)
+    found = []
+    for heads in all_trees(n, space).tolist():
+        marked = [[LABELS[own == word] for own in range(n)] for word in range(n)]
+        found.append(
+            [not obeys(Tree(tuple(heads), tuple(labels)), kind, {"label": "punct"}, known) for labels in marked]
+        )
+    return np.array(found)
+
+
+@each_kind
+def test_a_rule_names_the_words_that_break_it_by_dominance(kind):
+    """All trees of up to four words, with one root or several, with all labels; each word at most once."""
+    for n in range(1, 5):
+        find = bound(kind, n)
+        for heads, bad in zip(all_trees(n, MULTI_ROOT).tolist(), breaking(n, kind).tolist(), strict=True):
+            for labels in product(range(2), repeat=n):
+                found = [nogood.words[0] for nogood in find.nogoods(LabelledTree(heads, labels))]
+                marked = enumerate(zip(bad, labels, strict=True), 1)
+                assert found == [word for word, (is_bad, label) in marked if is_bad and label]
+
+
+@pytest.mark.slow("size")
+@each_kind
+def test_its_conflicts_lose_no_tree_of_five_words_that_obeys(kind):
+    """Choices are those of the tree; no tree that obeys makes all; none that makes all but the last makes more."""
+    n, count = 5, 0
+    trees, bad = all_trees(n, MULTI_ROOT), breaking(n, kind)
+    labels = np.array([each for each in product(range(2), repeat=n) if sum(each) >= n - 2])
+    obedient = ~(bad[:, None] & (labels == PUNCT)).any(axis=2)  # (T, labels)
+
+    def made(choice: Choice) -> np.ndarray:
+        """Which labelled trees make a choice, (T, labels)."""
+        own = labels[:, choice.word - 1] if choice.arcs.shape[1] > 1 else np.zeros(len(labels), dtype=int)
+        return choice.arcs[trees[:, choice.word - 1][:, None], own]
+
+    for place, heads in enumerate(trees.tolist()):
+        for nogood in bound(kind, n).nogoods(LabelledTree(heads, [PUNCT] * n)):
+            *first, last = nogood.choices
+            assert len({choice.word for choice in nogood.choices}) == len(nogood.choices)
+            assert set(nogood.words) == {choice.word for choice in nogood.choices}
+            assert all(made(choice)[place, -1] for choice in nogood.choices)
+            left = np.all([obedient, *map(made, first)], axis=0)
+            for choice in (last, *nogood.also_excluded()):
+                assert not (left & made(choice)).any(), (heads, nogood.words, choice.word)
+            count += 1
+    assert count > 500
+
+
+def rows_of(heads: Sequence[int], labels: Sequence[str]) -> dict[str, list[int]]:
+    """The words that break each rule."""
+    found = broken(Ruleset("x", tuple(RULES.values())), words_of_size(len(heads)), heads, labels, MULTI_ROOT)
+    return {name: [each.word for each in found if each.rule == name] for name in NAMES}
+
+
+def validated(trees: Sequence[Sequence[int]], labels: Iterable[Sequence[str]]) -> Iterator[dict[str, list[int]]]:
+    """Which punctuation of trees breaks each of the validator's two tests, by its own functions."""
+    utils = pytest.importorskip("udtools.utils", reason="udtools is not installed")
+    document = pytest.importorskip("udapi.core.document", reason="udapi is not installed")
+    rows = (enumerate(heads, 1) for heads in trees)
+    text = "\n".join(
+        "".join(f"{word}\tw" + "\t_" * 4 + f"\t{head}\tpunct\t_\t_\n" for word, head in row) for row in rows
+    )
+    tests = dict(zip(NAMES, (utils.get_gap, utils.get_caused_nonprojectivities), strict=True))
+    parsed = document.Document()
+    parsed.from_conllu_string(text + "\n")
+    for bundle, own in zip(parsed.bundles, labels, strict=True):
+        nodes = [node for node in bundle.get_tree().descendants if own[node.ord - 1] == "punct"]
+        yield {name: [node.ord for node in nodes if test(node)] for name, test in tests.items()}
+
+
+@pytest.mark.slow("size")
+def test_they_name_the_words_that_the_validator_names():
+    """All trees of up to five words, with one root or several, and longer ones at random."""
+    rng = np.random.default_rng(7)
+    trees = [heads for n in range(1, 6) for heads in all_trees(n, MULTI_ROOT).tolist()]
+    trees += [random_heads(rng, int(rng.integers(6, 13))) for _ in range(400)]
+    labels, count = [["punct"] * len(heads) for heads in trees], 0
+    for heads, own, expected in zip(trees, labels, validated(trees, labels), strict=True):
+        found = rows_of(heads, own)
+        assert found == expected, heads
+        count += sum(map(len, found.values()))
+    assert count > 1000
+
+
+def random_heads(rng: np.random.Generator, n: int) -> list[int]:
+    """A tree with one root: each word below one that came before it in a random order."""
+    order, heads = (rng.permutation(n) + 1).tolist(), [0] * n
+    for place, word in enumerate(order):
+        heads[word - 1] = order[rng.integers(place)] if place else 0
+    return heads
+
+
+# We met a man yesterday who sings . The arc to the clause crosses that of the adverb.
+CLAUSE = [2, 0, 4, 2, 2, 7, 4, 2]
+# Somebody called yesterday who sings . The arc to the clause crosses that of the full stop.
+OVER_THE_ROOT = [2, 0, 2, 5, 1, 2]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("heads", "mark", "rows"),
+    [
+        (CLAUSE, 8, []),
+        (OVER_THE_ROOT, 6, []),
+        ([*CLAUSE[:-1], 4], 8, [("punct-is-nonproj", 8, 5, 2)]),  # over `yesterday`, which is not below `man`
+        ([*OVER_THE_ROOT[:-1], 1], 6, [("punct-is-nonproj", 6, 2)]),
+        ([2, 0, 2, 2, 6, 3], 4, [("punct-causes-nonproj", 4, 6, 2)]),  # We met somebody , who sings
+        ([2, 0, 2, 3, 6, 3], 4, []),  # the same comma below `somebody`
+        ([0, 5, 2, 3, 1], 4, []),  # a quotation mark under an arc, with its head there
+    ],
+)
+def test_an_arc_that_crosses_is_wrong_only_where_it_makes_a_gap(heads, mark, rows):
+    labels = ["punct" if word == mark else "dep" for word in range(1, len(heads) + 1)]
+    found = broken(Ruleset("x", tuple(RULES.values())), words_of_size(len(heads)), heads, labels)
+    assert [(each.rule, *each.words) for each in found] == rows
+
+
+# Rules of ours, and tests of the validator, of which several are one.
+AS_ONE = {
+    "rel-upos-fixed-head": "rel-upos-fixed",
+    "leaf-det-possessive": "leaf-det",
+}
+OURS = {AS_ONE.get(rule.name, rule.name) for rule in read_rules("ud").rules}
+
+# What makes heads no tree.
+TREES = frozenset({"invalid-head", "unknown-head", "head-self-loop", "multiple-roots", "non-tree"})
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A sentence and its tree, for reasons why one side finds what the other does not."""
+
+    block: Block
+    words: Words
+    tree: LabelledTree
+    labels: list[str]
+
+    def pairs(self, label: str) -> Iterator[tuple[int, int]]:
+        """The words with a label, whatever its subtype, with their heads."""
+        for word, (head, own) in enumerate(zip(self.tree.heads, self.labels, strict=True), 1):
+            if own.partition(":")[0] == label:
+                yield word, head
+
+
+def has_goeswith(sentence: Annotated) -> bool:
+    return any(sentence.labels[head - 1].startswith("advmod") for _, head in sentence.pairs("goeswith") if head)
+
+
+def tolerated_below_goeswith(sentence: Annotated) -> bool:
+    """Whether a goeswith has a dependent that the validator passes over with every function word."""
+    below = [
+        (child, head)
+        for word, _ in sentence.pairs("goeswith")
+        for child, head in ((each, word) for each in sentence.tree.children.get(word, []))
+    ]
+    return any(sentence.labels[child - 1].partition(":")[0] in ("advmod", "punct") for child, _ in below)
+
+
+def has_ext_pos(sentence: Annotated) -> bool:
+    """Whether the head of an oblique acts as another part of speech, which the validator does not look at there."""
+    heads = {head for _, head in sentence.pairs("obl") if head}
+    return any(f"ExtPos={sentence.words.upos[head - 1]}" in sentence.words.feats[head - 1] for head in heads)
+
+
+def test_each_error_of_their_level_3_has_a_rule_or_is_among_the_exceptions():
+    level3 = pytest.importorskip("udtools.level3", reason="udtools is not installed")
+    errors = re.findall(r"\bError\([^()]*testid=['\"]([a-z0-9-]+)['\"]", inspect.getsource(level3))
+    assert {"rel-upos-det", "goeswith-lemma"} <= set(errors)
+    rules = files("deptree_cli.io.rules").joinpath("ud.toml").read_text(encoding="utf-8")
+    head = rules.partition("\nname = ")[0]
+    exceptions = re.findall(r"[\w-]+", head.partition("# Differences from the validator:\n")[2])
+    assert set(errors) <= OURS | AS_ONE.keys() | set(exceptions)
+
+
+# What one side only may find, and in which sentences. See the head of `ud.toml`.
+ONLY_OURS: dict[str, Callable[[Annotated], bool]] = {
+    "rel-upos-advmod": has_goeswith,
+    "obl-should-be-nmod": has_ext_pos,
+    "leaf-goeswith": tolerated_below_goeswith,
+    "goeswith-missing-typo": lambda sentence: any(head == 0 for _, head in sentence.pairs("goeswith")),
+}
+ONLY_THEIRS: dict[str, Callable[[Annotated], bool]] = {
+    "obl-should-be-nmod": has_ext_pos,
+    "goeswith-gap": lambda sentence: any(word < head for word, head in sentence.pairs("goeswith")),
+}
+
+
+def of_the_validator(text: str, names: Set[str] = frozenset(OURS)) -> set[tuple[str, str]]:
+    """The errors up to level 3, (sentence, our rule), of some names."""
+    udtools = pytest.importorskip("udtools", reason="udtools is not installed")
+    validator = udtools.Validator(lang="ud", level=3, output=None)
+    state = validator.validate_file_handle(io.StringIO(text))
+    error = udtools.incident.IncidentType.ERROR
+    errors = [each for each in state.error_tracker if each.get_type() is error]
+    return {(each.sentid, name) for each in errors if (name := AS_ONE.get(each.testid, each.testid)) in names}
+
+
+def sentences_of(text: str) -> Iterator[Annotated]:
+    for block in read_blocks_or_errors(io.BytesIO(text.encode()), "x", feats=True):
+        assert isinstance(block, Block)
+        heads = [head for head in block.heads if head is not None]
+        tree = LabelledTree(heads, [0] * block.n)
+        yield Annotated(block, words_of(block, block.n, None), tree, block.deprels)
+
+
+def compare(text: str) -> tuple[int, dict[str, int]]:
+    """How much both sides find, and how often only ours is found by rule; what is found by one side has its reason."""
+    sentences = {each.block.sent_id: each for each in sentences_of(text)}
+    ours = {
+        (name, AS_ONE.get(found.rule, found.rule))
+        for name, each in sentences.items()
+        for found in broken(read_rules("ud"), each.words, each.tree.heads, each.labels)
+    }
+    theirs = of_the_validator(text)
+    for found, reasons in ((ours - theirs, ONLY_OURS), (theirs - ours, ONLY_THEIRS)):
+        assert [each for each in found if each[1] not in reasons or not reasons[each[1]](sentences[each[0]])] == []
+    counts: dict[str, int] = {}
+    for _, name in ours - theirs:
+        counts[name] = counts.get(name, 0) + 1
+    return len(ours & theirs), counts
+
+
+@pytest.fixture(params=["real_ru", "real_en"])
+def treebank(shared, request):
+    return shared / request.param
+
+
+def gold_of(treebank: Path) -> str:
+    return (treebank / "gold.conllu").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow("process")
+def test_gold_trees_break_what_they_break_for_the_validator(treebank):
+    """All gold trees of both languages: the same errors."""
+    both, counts = compare(gold_of(treebank))
+    assert both == (2 if treebank.name == "real_ru" else 0)
+    assert counts == {}
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize(("changed", "trees"), [(1.0, True), (0.3, False)], ids=["random trees", "other labels"])
+def test_random_trees_break_what_they_break_for_the_validator(treebank, changed, trees):
+    """Random labels over gold words, on random or on gold trees: a thousand errors of nearly every rule."""
+    rng = np.random.default_rng(20261124)
+    blocks = [each.block for each in sentences_of(gold_of(treebank))][::2]
+    names = {label for block in blocks for label in block.deprels} | {"goeswith", "fixed", "clf", "nsubj:outer", "root"}
+    wrong = {"dobj", "auxpass:x", "Obj", "obl:Foo", "obl:a:b", "root:", "ROOT", "root:x"}
+    labels = sorted((names | wrong) - {"orphan"})  # below ROOT the validator stumbles over it
+    text = "".join(randomised(block, rng, labels, changed, trees) for block in blocks)
+    both, counts = compare(text)
+    assert both > 900
+    missed = OURS - {name for _, name in of_the_validator(text)}
+    assert missed <= (
+        set() if trees else {"punct-is-nonproj", "punct-causes-nonproj", "too-many-objects"}
+    )  # rare among gold trees
+    assert sum(counts.values()) < 0.02 * both
+
+
+@pytest.mark.slow("process")
+def test_heads_that_are_no_tree_are_none_for_the_validator(treebank):
+    """A head or two of each sentence replaced by anything. The validator stops at the first of several reasons."""
+    rng = np.random.default_rng(20261126)
+    blocks = [with_heads(each.block, rng) for each in sentences_of(gold_of(treebank))]
+    theirs: dict[str, set[str]] = {}
+    for name, test in of_the_validator("".join(block.raw.decode() for block in blocks), TREES):
+        theirs.setdefault(name, set()).add(test)
+    found = 0
+    for block in blocks:
+        heads = [NO_HEAD if head is None else head for head in block.heads]
+        rows = broken(Ruleset("none", ()), words_of(block, block.n, None), heads, block.deprels)
+        own, others = {each.rule for each in rows}, theirs.get(block.sent_id, set())
+        others -= {"unknown-head"} - own  # said also of what is not a number
+        assert others == own or (others < own and others)
+        found += bool(own)
+    assert found > 0.2 * len(blocks)
+
+
+def with_heads(block: Block, rng: np.random.Generator) -> Block:
+    """A sentence with one or two heads replaced: by another word, the word itself, ROOT, no word, no number."""
+    heads = [str(head) for head in block.heads]
+    for word in rng.integers(1, block.n + 1, size=rng.integers(1, 3)).tolist():
+        others = [str(rng.integers(block.n + 1))] * 4 + [str(word), "0", str(block.n + 1), "_", "-1"]
+        heads[word - 1] = others[rng.integers(len(others))]
+    found = Block(block.chunk, block.file, any_heads=True)
+    return found.with_column("head", heads).with_column("deps", ["_"] * block.n)
+
+
+def randomised(block: Block, rng: np.random.Generator, labels: list[str], changed: float, trees: bool) -> str:
+    """The sentence with other labels on this share of its words."""
+    heads = random_heads(rng, block.n) if trees else [head or 0 for head in block.heads]
+    own = [
+        labels[rng.integers(len(labels))] if rng.random() < (changed if head else changed / 10) else label
+        for head, label in zip(heads, block.deprels, strict=True)
+    ]
+    return with_tree(
+        block,
+        heads,
+        ["root" if not head and rng.random() < 0.9 else label for head, label in zip(heads, own, strict=True)],
+    )
+
+
+def with_tree(block: Block, heads: Sequence[int], labels: Sequence[str]) -> str:
+    columns = {"head": [str(head) for head in heads], "deprel": labels, "deps": ["_"] * block.n}
+    for name, values in columns.items():
+        block = block.with_column(name, values)
+    return block.raw.decode()
