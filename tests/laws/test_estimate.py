@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from deptree_cli.core.estimate import estimate, weights
-from deptree_cli.core.measures import OfTree
 from deptree_cli.core.quantities import OF_TREES
-from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
-from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES
+from deptree_cli.core.swor import ALGORITHMS
 from tests.oracle import Oracle
 
 pytestmark = pytest.mark.laws
@@ -27,33 +28,34 @@ CROSSING = {"crossings", "crossed_arcs", "non_projective_arcs"}
 SHAPED = [("flat", SINGLE_ROOT), ("peaked", SINGLE_ROOT), ("flat", PROJECTIVE)]
 
 
+def z_scores(found: Any, exact: Any) -> Any:
+    """Of the means of many estimates."""
+    return (np.mean(found, axis=0) - exact) / (np.std(found, axis=0) / np.sqrt(len(found)))
+
+
 @pytest.mark.slow("statistics")
 @EACH
 @pytest.mark.parametrize(("shape", "trees"), SHAPED)
-def test_weighted_arc_marginals_are_unbiased(algorithm: Algorithm, shape: str, trees: TreeSpace, graphs) -> None:
+def test_weighted_arc_marginals_are_unbiased(algorithm, shape, trees, graphs):
     """H0: the mean of an estimated marginal is the marginal. z-scores of all 16 arcs of n = 4 over 1,000 runs of five
     trees, two-sided; threshold 0.001 / (16 arcs x 3 distributions x algorithms), with four |z| < 4.6. A bias of 0.2 of
     an estimate's standard deviation makes z about 6.3: found with probability 0.96."""
     distribution = graphs.over(graphs.gaussian(4, SHAPES[shape], seed=11), trees)
-    exact = distribution.marginals()
-    rng = np.random.default_rng(8000)
-    draws = [algorithm.draw(distribution, 5, rng) for _ in range(FEWER_RUNS)]
-    found = np.array([estimate(d, "arcs").unbiased for d in draws])
+    exact, rng = distribution.marginals(), np.random.default_rng(8000)
+    found = np.array([estimate(algorithm.draw(distribution, 5, rng), "arcs").unbiased for _ in range(FEWER_RUNS)])
     possible = exact > 0
-    error = found.std(axis=0)[possible] / np.sqrt(FEWER_RUNS)
-    z = (found.mean(axis=0)[possible] - exact[possible]) / error
     assert possible.sum() == 16
+    z = z_scores(found[:, possible], exact[possible])
     assert 2 * stats.norm.sf(np.abs(z).max()) > LEVEL / (16 * len(SHAPED) * len(EXACT))
     assert (found[:, ~possible] == 0).all()
 
 
 @pytest.fixture(scope="module")
-def six_of_each(graphs) -> dict[str, tuple[Oracle, list[Draws]]]:
+def six_of_each(graphs):
     """Of each tree space a distribution, enumerated, and 2,000 times six trees of it."""
     found = {}
     for trees in SPACES:
-        distribution = graphs.over(graphs.gaussian(4, 1.5, seed=14), trees)
-        rng = np.random.default_rng(8003)
+        distribution, rng = graphs.over(graphs.gaussian(4, 1.5, seed=14), trees), np.random.default_rng(8003)
         draws = [distribution.sample_without_replacement(6, rng) for _ in range(RUNS)]
         found[trees.name] = Oracle(distribution), draws
     return found
@@ -62,7 +64,7 @@ def six_of_each(graphs) -> dict[str, tuple[Oracle, list[Draws]]]:
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("functional", OF_TREES, ids=lambda functional: functional.name)
 @IN_EACH
-def test_every_functional_is_estimated_without_bias(functional: OfTree, trees: TreeSpace, six_of_each) -> None:
+def test_every_functional_is_estimated_without_bias(functional, trees, six_of_each):
     """H0: the mean of the estimates is the sum over all trees. z-scores over 2,000 runs of six trees of all those of
     4 words, 30 to 125, two-sided; threshold 0.001 / (tree spaces x functionals x numbers that each gives). Arcs below
     1e-3 come too seldom for a mean that is normal; what is 0 in all trees is estimated to be that."""
@@ -70,8 +72,7 @@ def test_every_functional_is_estimated_without_bias(functional: OfTree, trees: T
     exact = np.tensordot(np.exp(oracle.log_probs), functional.of_sentence(oracle.trees), axes=1)
     found = np.array([estimate(each, functional.of_sentence).unbiased for each in draws])
     tested = exact > 1e-3
-    error = found.std(axis=0)[tested] / np.sqrt(RUNS)
-    z = (found.mean(axis=0)[tested] - exact[tested]) / error
+    z = z_scores(found[:, tested], exact[tested])
     assert z.size > 0 or (trees.projective and functional.name in CROSSING)
     assert (2 * stats.norm.sf(np.abs(z)) > LEVEL / (len(SPACES) * len(OF_TREES) * max(z.size, 1))).all()
     assert (found[:, exact == 0] == 0).all()
@@ -79,7 +80,7 @@ def test_every_functional_is_estimated_without_bias(functional: OfTree, trees: T
 
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("shape", SHAPES)
-def test_errors_are_the_spread(shape: str, graphs) -> None:
+def test_errors_are_the_spread(shape, graphs):
     """The mean of the estimated variance against the variance seen: their ratio within 0.25 of 1 for the depth of trees
     of 5 words, 2,000 runs of 40 trees (the ratio's own spread is 0.05 here). Student's quantile makes it 1.07 where all
     trees count alike."""
@@ -96,7 +97,7 @@ def test_errors_are_the_spread(shape: str, graphs) -> None:
 @pytest.mark.slow("statistics")
 @EACH
 @IN_EACH
-def test_arrival_times(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
+def test_arrival_times(algorithm, trees, graphs):
     """H0: the first tree comes at a time ~ Exp(1), and the tree a comes first of all at a time ~ Exp(p_a) if it is
     drawn before all others, so (first arrival) has mean 1 whichever tree it is. Kolmogorov-Smirnov, 1,000 runs; and
     tau, the third arrival after two trees, against simulated exponential clocks, two-sample. Threshold 0.001 / (2 x
@@ -147,7 +148,7 @@ def covered(log_scores, graphs, rng, functionals, runs: int):
 
 
 @pytest.mark.slow("statistics")
-def test_errors_cover(graphs) -> None:
+def test_errors_cover(graphs):
     """The median, over 8 graphs and 2 functionals, of how often the expectation is within 1.96 errors, for 5 and 20
     trees; 200 runs each, in which a coverage of 0.95 has a spread of 0.015 and the median of 16 one of about 0.005.
     None is below 0.86. Without Student's quantile 5 trees have 0.88, and without the share of each tree 0.85."""
@@ -161,7 +162,7 @@ def test_errors_cover(graphs) -> None:
 
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize(("mass", "size"), [(0.3, 12), (0.5, 64)])
-def test_stopping_at_a_mass_leaves_no_bias(mass: float, size: int, graphs) -> None:
+def test_stopping_at_a_mass_leaves_no_bias(mass, size, graphs):
     """H0: the mean of the unbiased estimates is the expectation, of two functionals; |z| < 3.7 over 4,000 runs, a level
     of 0.0002 each. Negative control: the trees up to the one that reaches the mass, weighted as if their number had
     been given and normalised, are biased by more than 6 standard errors."""
@@ -177,11 +178,7 @@ def test_stopping_at_a_mass_leaves_no_bias(mass: float, size: int, graphs) -> No
             weights(each.log_probs, each.window, each.certain) @ value
             for each, value in zip(draws, values, strict=True)
         ]
-        assert abs(z_score(found, exact)) < 3.7
+        assert abs(z_scores(found, exact)) < 3.7
         stopped = [(each.first(each.certain), value[: each.certain]) for each, value in zip(draws, values, strict=True)]
         old = [np.average(value, weights=weights(each.log_probs, each.tau)) for each, value in stopped]
-        assert abs(z_score(old, exact)) > 6
-
-
-def z_score(found: list[float], exact: float) -> float:
-    return float((np.mean(found) - exact) / (np.std(found) / np.sqrt(len(found))))
+        assert abs(z_scores(old, exact)) > 6

@@ -21,7 +21,6 @@ from tests.oracle import Oracle
 pytestmark = pytest.mark.laws
 
 Float = NDArray[np.float64]
-
 R = 3  # features
 
 
@@ -64,12 +63,10 @@ def probs(oracle: Oracle) -> Float:
 
 
 def log_probs_of(other: TreeDistribution, trees: NDArray[np.int32]) -> Float:
-    """Of another distribution, by enumeration."""
     return other.log_weights(trees) - Oracle(other).log_z
 
 
 def wrong(oracle: Oracle, gold: NDArray[np.int32]) -> Float:
-    """Wrong heads of each tree."""
     return ((oracle.trees != gold) & (gold >= 0)).sum(axis=1)
 
 
@@ -109,7 +106,6 @@ def of_trees(name: str) -> Callable[..., Any]:
 
 
 DEFINITIONS |= {name: of_trees(name) for name in EXPECTED.names if name in NUMBERS}
-
 # Means over arcs are sums where trees have as many arcs.
 ONE_ROOT = ("mean_length", "head_final", "root_place")
 
@@ -119,15 +115,11 @@ def in_space(name: str, trees: TreeSpace) -> TreeSpace:
     return SINGLE_ROOT if name in ONE_ROOT and not trees.single_root else trees
 
 
-def test_every_quantity_has_a_definition() -> None:
-    assert set(DEFINITIONS) == set(EXPECTED.names)
-
-
 @EACH
 @SPACE
 @N
 @pytest.mark.parametrize("scale", [1, 10])
-def test_values_against_enumeration(quantity: OfDistribution, trees: TreeSpace, n: int, scale: int, graphs) -> None:
+def test_values_against_enumeration(quantity, trees, n, scale, graphs):
     distribution = graphs.over(graphs.gaussian(n, scale), in_space(quantity.name, trees))
     given = inputs(quantity, distribution, graphs, scale)
     expected = DEFINITIONS[quantity.name](Oracle(distribution), *given)
@@ -154,9 +146,7 @@ def finite_differences(value: Callable[[TreeDistribution], Any], at: TreeDistrib
 @SPACE
 @N
 @pytest.mark.parametrize("scale", [1, 10])
-def test_gradients_against_finite_differences(
-    quantity: OfDistribution, trees: TreeSpace, n: int, scale: int, graphs
-) -> None:
+def test_gradients_against_finite_differences(quantity, trees, n, scale, graphs):
     distribution = graphs.over(graphs.gaussian(n, scale, seed=2), in_space(quantity.name, trees))
     given = inputs(quantity, distribution, graphs, scale)
     expected = finite_differences(lambda moved: quantity.value(moved, *given), distribution)
@@ -167,7 +157,7 @@ def test_gradients_against_finite_differences(
 @pytest.mark.parametrize("quantity", [each for each in EXPECTED if each.gradient_other], ids=called)
 @SPACE
 @N
-def test_gradients_in_the_other_distribution(quantity: OfDistribution, trees: TreeSpace, n: int, graphs) -> None:
+def test_gradients_in_the_other_distribution(quantity, trees, n, graphs):
     distribution = graphs.over(graphs.gaussian(n), trees)
     given = inputs(quantity, distribution, graphs, 1)
     place = [each.kind for each in quantity.inputs].index(DISTRIBUTION)
@@ -181,7 +171,7 @@ def test_gradients_in_the_other_distribution(quantity: OfDistribution, trees: Tr
 
 @EACH_GRADIENT
 @SPACE
-def test_forbidden_arcs_have_gradient_0(quantity: OfDistribution, trees: TreeSpace, graphs) -> None:
+def test_forbidden_arcs_have_gradient_0(quantity, trees, graphs):
     distribution = graphs.over(graphs.holes(5, 3, trees.single_root), in_space(quantity.name, trees))
     gradient = quantity.gradient(distribution, *inputs(quantity, distribution, graphs, 1))
     assert np.isfinite(gradient).all()
@@ -193,9 +183,7 @@ def test_forbidden_arcs_have_gradient_0(quantity: OfDistribution, trees: TreeSpa
 @EACH
 @SPACE
 @pytest.mark.parametrize("scale", [100, 1000])
-def test_finite_and_in_range_on_saturated_scores(
-    quantity: OfDistribution, trees: TreeSpace, scale: int, graphs
-) -> None:
+def test_finite_and_in_range_on_saturated_scores(quantity, trees, scale, graphs):
     for seed in range(5):
         distribution = graphs.over(graphs.gaussian(12, scale, seed=seed), in_space(quantity.name, trees))
         given = inputs(quantity, distribution, graphs, scale)

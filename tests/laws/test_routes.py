@@ -20,7 +20,6 @@ from deptree_cli.core.spaces import SPACES, TreeSpace
 
 Float = NDArray[np.float64]
 Scores = Sequence[Float]
-
 QUESTIONS = ("log_partition", "marginals", "covariance")
 LENGTHS = [4, 1, 14, 6, 2, 9, 3, 53]  # 53 words go side by side in float32 only
 
@@ -36,17 +35,17 @@ def padded(sentences: Scores, rubbish: float, dtype: Any = np.float64) -> Any:
 
 
 def lengths_of(sentences: Scores) -> Any:
-    """The numbers of words."""
     return np.array([len(each) - 1 for each in sentences])
 
 
 def by_batch(batch: TreeBatch, question: str, values: Any) -> Any:
-    """An answer of a batch, laid out as its scores are."""
+    """An answer of a batch, laid out as its scores are; which stay as they are."""
     before = batch.log_scores.tobytes()
-    if question == "log_partition":
-        found: Any = batch.log_partitions()
-    else:
-        found = batch.log_partitions_and_marginals()[1] if question == "marginals" else batch.covariances(values)
+    found = {
+        "log_partition": batch.log_partitions,
+        "marginals": lambda: batch.log_partitions_and_marginals()[1],
+        "covariance": lambda: batch.covariances(values),
+    }[question]()
     assert batch.log_scores.tobytes() == before
     return found
 
@@ -62,7 +61,6 @@ def in_padding(dtype: Any, precision: str) -> Callable[..., Any]:
 
 
 def one_after_another(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
-    """A route by matrices that stand one after another."""
     scores, directions = (np.concatenate([each.ravel() for each in some]) for some in (sentences, values))
     lengths = lengths_of(sentences)
     found = by_batch(TreeBatch(scores, lengths, space, side_by_side=False), question, directions)
@@ -73,7 +71,6 @@ def one_after_another(sentences: Scores, space: TreeSpace, question: str, values
 
 
 def by_torch(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
-    """A route by tensors and their derivatives."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     from deptree_cli.torch import log_partition
 
@@ -88,7 +85,6 @@ def by_torch(sentences: Scores, space: TreeSpace, question: str, values: Scores)
 
 
 def by_jax(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
-    """A route by JAX and its derivatives."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     from deptree_cli.jax import log_partition
 
@@ -115,7 +111,6 @@ ROUTES: dict[str, tuple[Callable[..., Any], Any, float]] = {
     "torch": (by_torch, np.float64, 1e-13),
     "jax": (by_jax, np.float64, 1e-13),
 }
-
 SENTENCES: dict[str, Callable[[Any, TreeSpace, int, int], Float]] = {
     "parsers'": lambda graphs, space, n, seed: graphs.gaussian(n, 10, seed),
     "peaked": lambda graphs, space, n, seed: graphs.gaussian(n, 300, seed),
@@ -133,7 +128,7 @@ SENTENCES: dict[str, Callable[[Any, TreeSpace, int, int], Float]] = {
 @pytest.mark.parametrize("kind", SENTENCES)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_batch_equals_its_sentences(graphs, route: str, question: str, kind: str, space: TreeSpace) -> None:
+def test_a_batch_equals_its_sentences(graphs, route, question, kind, space):
     """Exactly 0 where an arc is forbidden, and in padding; nobody warns."""
     ask, dtype, atol = ROUTES[route]
     scores = [SENTENCES[kind](graphs, space, n, seed) for seed, n in enumerate(LENGTHS)]

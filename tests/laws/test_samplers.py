@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.binomials import binomial_p_values
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
 from tests.pearson import chi_square
@@ -17,21 +17,19 @@ pytestmark = pytest.mark.laws
 
 Heads = NDArray[np.int32]
 Float = NDArray[np.float64]
-
 # All tests of a group together fail by chance once in a thousand runs of fresh seeds (Bonferroni).
 LEVEL = 0.001
 EXPECTED = 5
 LARGEST_SIZE = 60_000
 SATURATED_SIZE = 4_000  # the first walk may go on for all the steps that so many may take, 200 ms
-
 EXACT = [(sampler, trees) for sampler in SAMPLERS if sampler.exact for trees in SPACES if sampler.serves(trees)]
 GRAPHS = ("uniform", "peaked", "saturated", "holes", "one way", "beyond float64")
 SMALL = [(*pair, graph, n) for pair in EXACT for graph in GRAPHS for n in (3, 4)]
+FEW = [(*pair, graph) for pair in EXACT for graph in ("peaked", "nearly saturated", "holes")]
 LONG = [(*pair, kind, n) for pair in EXACT for kind in ("flat", "peaked") for n in (12, 25)]
 
 
 def called(part: object) -> str:
-    """A part of a test's name."""
     return getattr(part, "name", str(part))
 
 
@@ -49,11 +47,6 @@ def small_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistributio
     return graphs.over(log_scores, trees)
 
 
-def enough(probs: Float, at_most: int) -> int:
-    """The sample size at which the rarest tree is expected five times; trees rarer than 5 / at_most are pooled."""
-    return int(np.clip(np.ceil(EXPECTED / max(probs.min(), 1e-9) * 1.001), 2000, at_most))
-
-
 def counts_of(heads: Heads, trees: Heads) -> NDArray[np.int64]:
     """How often each of the trees was drawn; anything else is an error."""
     index = {tuple(tree): number for number, tree in enumerate(trees.tolist())}
@@ -64,7 +57,7 @@ def counts_of(heads: Heads, trees: Heads) -> NDArray[np.int64]:
 
 
 @pytest.mark.parametrize(("sampler", "trees", "graph", "n"), SMALL, ids=called)
-def test_trees_follow_the_distribution(sampler: Sampler, trees: TreeSpace, graph: str, n: int, graphs) -> None:
+def test_trees_follow_the_distribution(sampler, trees, graph, n, graphs):
     """H0: the trees drawn are independent and follow the distribution.
 
     Chi-square over all trees, the rare ones pooled until expected five times. Size: 5 / (probability of the rarest
@@ -75,17 +68,15 @@ def test_trees_follow_the_distribution(sampler: Sampler, trees: TreeSpace, graph
     oracle = Oracle(distribution)
     probs = np.exp(oracle.log_probs)
     probs /= probs.sum()
-    size = enough(probs, SATURATED_SIZE if graph == "saturated" else LARGEST_SIZE)
+    at_most = SATURATED_SIZE if graph == "saturated" else LARGEST_SIZE
+    size = int(np.clip(np.ceil(EXPECTED / max(probs.min(), 1e-9) * 1.001), 2000, at_most))
     heads = sampler.draw(distribution, size, np.random.default_rng(1000 + n))
     statistic, dof, p_value = chi_square(counts_of(heads, oracle.trees), probs)
     assert p_value > LEVEL / len(SMALL), (statistic, dof)
 
 
-FEW = [(*pair, graph) for pair in EXACT for graph in ("peaked", "nearly saturated", "holes")]
-
-
 @pytest.mark.parametrize(("sampler", "trees", "graph"), FEW, ids=called)
-def test_few_trees_at_a_time_follow_it_too(sampler: Sampler, trees: TreeSpace, graph: str, graphs) -> None:
+def test_few_trees_at_a_time_follow_it_too(sampler, trees, graph, graphs):
     """H0 as above: what is drawn in small portions may be drawn in another way.
 
     1,500 portions of 5 trees, n = 4, chi-square with rare trees pooled until expected five times. Threshold: 0.001 /
@@ -98,10 +89,6 @@ def test_few_trees_at_a_time_follow_it_too(sampler: Sampler, trees: TreeSpace, g
     assert p_value > LEVEL / len(FEW)
 
 
-def long_distribution(graphs, kind: str, n: int, trees: TreeSpace) -> TreeDistribution:
-    return graphs.over(graphs.gaussian(n, {"flat": 1.0, "peaked": 4.0}[kind], seed=n), trees)
-
-
 def arc_p_values(heads: Heads, marginals: Float) -> Float:
     """Exact two-sided p-values of every arc's frequency, for arcs that are not certain either way."""
     n = heads.shape[1]
@@ -112,19 +99,6 @@ def arc_p_values(heads: Heads, marginals: Float) -> Float:
     return binomial_p_values(counts[tested], len(heads), marginals[tested])
 
 
-@pytest.mark.parametrize(("sampler", "trees", "kind", "n"), LONG, ids=called)
-def test_arcs_follow_their_marginals(sampler: Sampler, trees: TreeSpace, kind: str, n: int, graphs) -> None:
-    """H0: arc frequencies are binomial with the exact marginals. 20,000 trees (arcs of probability 1/2: +- 0.0035).
-
-    The smallest exact p-value times the number of arcs (up to 25 * 25) against 0.001 / (number of tests): Bonferroni,
-    which is Holm's first step.
-    """
-    distribution = long_distribution(graphs, kind, n, trees)
-    heads = sampler.draw(distribution, 20_000, np.random.default_rng(2000 + n))
-    p_values = arc_p_values(heads, distribution.marginals())
-    assert p_values.min() * len(p_values) > LEVEL / len(LONG)
-
-
 def given_arc(distribution: TreeDistribution, head: int, dependent: int) -> Float:
     """Exact marginals of the trees that have an arc: its rivals are forbidden."""
     log_scores = distribution.log_scores.copy()
@@ -133,25 +107,25 @@ def given_arc(distribution: TreeDistribution, head: int, dependent: int) -> Floa
 
 
 @pytest.mark.parametrize(("sampler", "trees", "kind", "n"), LONG, ids=called)
-def test_pairs_of_arcs_follow_their_joint_distribution(
-    sampler: Sampler, trees: TreeSpace, kind: str, n: int, graphs
-) -> None:
-    """H0: given an arc, the other arcs have the exact marginals given it: a sampler may have the
-    right marginals and wrong trees.
+def test_arcs_and_pairs_of_arcs_follow_their_distributions(sampler, trees, kind, n, graphs):
+    """H0: arc frequencies are binomial with the exact marginals. 20,000 trees (arcs of probability 1/2: +- 0.0035). The
+    smallest exact p-value times the number of arcs (up to 25 * 25) against 0.001 / (number of tests): Bonferroni, which
+    is Holm's first step.
 
-    The five arcs of probability nearest 1/3; about 20,000 / 3 trees have each of them. The smallest p-value times the
-    number of all pairs tested against 0.001 / (number of tests).
+    H0: given an arc, the other arcs have the exact marginals given it: a sampler may have the right marginals and wrong
+    trees. The five arcs of probability nearest 1/3; about 20,000 / 3 trees have each of them. The smallest p-value
+    times the number of all pairs tested against 0.001 / (number of tests).
     """
-    distribution = long_distribution(graphs, kind, n, trees)
-    heads = sampler.draw(distribution, 20_000, np.random.default_rng(3000 + n))
+    distribution = graphs.over(graphs.gaussian(n, {"flat": 1.0, "peaked": 4.0}[kind], seed=n), trees)
+    heads = sampler.draw(distribution, 20_000, np.random.default_rng(2000 + n))
     marginals = distribution.marginals()
     arcs = np.stack(np.unravel_index(np.argsort(np.abs(marginals - 1 / 3), axis=None)[:5], marginals.shape), axis=1)
-    tested = [arc_p_values(heads[heads[:, d - 1] == h], given_arc(distribution, h, d)) for h, d in arcs.tolist()]
-    p_values = np.concatenate(tested)
-    assert p_values.min() * len(p_values) > LEVEL / len(LONG)
+    pairs = [arc_p_values(heads[heads[:, d - 1] == h], given_arc(distribution, h, d)) for h, d in arcs.tolist()]
+    for p_values in (arc_p_values(heads, marginals), np.concatenate(pairs)):
+        assert p_values.min() * len(p_values) > LEVEL / len(LONG)
 
 
-def test_the_audit_catches_wilson_rc(graphs) -> None:
+def test_the_audit_catches_wilson_rc(graphs):
     """H0 is false: on Figure 1's graph wilson-rc draws the three trees with 1/4, 1/4, 1/2 instead of 1/3 each.
 
     2,000 trees: chi-square with 2 degrees of freedom and noncentrality 2000 * 3 * (1/12^2 + 1/12^2 + 1/6^2) = 250,

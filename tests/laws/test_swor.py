@@ -12,19 +12,18 @@ from deptree_cli.core.conditionals import Conditionals, Prefix
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
+from tests.laws.test_samplers import called, counts_of
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 pytestmark = pytest.mark.laws
 
 Float = NDArray[np.float64]
-
 LEVEL = 0.001
 RUNS = 1_500
 EXACT = [algorithm for algorithm in ALGORITHMS if algorithm.exact]
 EACH = pytest.mark.parametrize("algorithm", EXACT, ids=lambda algorithm: algorithm.name)
 IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
-
 ORDERED = [
     ("uniform", 3, SINGLE_ROOT),
     ("peaked", 3, SINGLE_ROOT),
@@ -38,11 +37,6 @@ ORDERED = [
 ]
 MORE_RUNS = {("uniform", 3, SINGLE_ROOT): 3_000}  # so many make each of its 504 triples expected five times
 TESTS = len(ORDERED) * len(EXACT) * 2  # pairs and triples
-
-
-def called(part: object) -> str:
-    """A part of a test's name."""
-    return getattr(part, "name", str(part))
 
 
 def ordered_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
@@ -70,49 +64,26 @@ def triple_probabilities(probs: Float) -> Float:
     return (pair_probabilities(probs) / left)[:, :, None] * probs * others[:, None] * others[None]
 
 
-def first_trees(algorithm: Algorithm, distribution: TreeDistribution, oracle: Oracle, runs: int) -> NDArray[np.int64]:
-    """The numbers of the first three trees of each run, (runs, 3)."""
-    number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
-    rng = np.random.default_rng(5000)
-    drawn = [algorithm.draw(distribution, 3, rng).heads.tolist() for _ in range(runs)]
-    return np.array([[number[tuple(tree)] for tree in run] for run in drawn])
-
-
-def counted(draws: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """How often each order came, flat."""
-    flat = np.ravel_multi_index(tuple(draws[:, : len(shape)].T), shape)
-    return np.bincount(flat, minlength=int(np.prod(shape)))
-
-
 def order_p_values(algorithm: Algorithm, distribution: TreeDistribution, runs: int = RUNS) -> list[float]:
     """Chi-square of the first two and of the first three trees over their exact order probabilities."""
-    oracle = Oracle(distribution)
-    probs = np.exp(oracle.log_probs)
-    draws = first_trees(algorithm, distribution, oracle, runs)
-    p_values = []
+    oracle, rng = Oracle(distribution), np.random.default_rng(5000)
+    probs, p_values = np.exp(oracle.log_probs), []
+    number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
+    drawn = (algorithm.draw(distribution, 3, rng).heads.tolist() for _ in range(runs))
+    draws = np.array([[number[tuple(tree)] for tree in run] for run in drawn])
     for orders in (pair_probabilities(probs), triple_probabilities(probs)):
         possible = orders.ravel() > 0
-        counts = counted(draws, orders.shape)
+        flat = np.ravel_multi_index(tuple(draws[:, : orders.ndim].T), orders.shape)
+        counts = np.bincount(flat, minlength=orders.size)
         assert counts[~possible].sum() == 0  # no tree twice
         p_values.append(chi_square(counts[possible], orders.ravel()[possible])[2])
     return p_values
 
 
-def test_order_probabilities_by_hand() -> None:
-    probs = np.array([0.5, 0.3, 0.2])
-    assert pair_probabilities(probs)[0, 2] == pytest.approx(0.5 * 0.2 / 0.5)
-    assert triple_probabilities(probs)[2, 1, 0] == pytest.approx(0.2 * 0.3 / 0.8)
-    for orders in (pair_probabilities(probs), triple_probabilities(probs)):
-        assert orders.sum() == pytest.approx(1.0)
-        assert orders[0, 0].sum() == orders[1, 1].sum() == 0.0
-
-
 @pytest.mark.slow("statistics")
 @EACH
 @pytest.mark.parametrize(("graph", "n", "trees"), ORDERED, ids=called)
-def test_trees_come_in_the_order_of_first_meetings(
-    algorithm: Algorithm, graph: str, n: int, trees: TreeSpace, graphs
-) -> None:
+def test_trees_come_in_the_order_of_first_meetings(algorithm, graph, n, trees, graphs):
     """H0: the first two (three) trees are a, b(, c) with probability p_a * p_b / (1 - p_a) (* p_c / (1 - p_a - p_b)).
 
     Chi-square over ordered pairs and over ordered triples, rare ones pooled until expected five times. 1,500 runs: at
@@ -142,7 +113,7 @@ def in_order_of(power: float, right: int) -> Algorithm:
 
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("right", [0, 1])
-def test_a_wrong_order_is_caught(right: int, graphs) -> None:
+def test_a_wrong_order_is_caught(right, graphs):
     """H0 of the test above is false: trees come in proportion to the square roots of their probabilities, all of them,
     or all but the first.
 
@@ -153,6 +124,36 @@ def test_a_wrong_order_is_caught(right: int, graphs) -> None:
     distribution = ordered_graph(graphs, "peaked", 3, SINGLE_ROOT)
     assert max(order_p_values(in_order_of(0.5, right), distribution)) < LEVEL / TESTS
     assert min(order_p_values(in_order_of(1.0, right), distribution)) > LEVEL / TESTS
+
+
+@pytest.mark.slow("statistics")
+@pytest.mark.parametrize(
+    ("repeats", "least", "graph"),
+    [(0, 1e-6, "peaked"), (0, 1e-6, "far apart"), (1, 0.9, "peaked"), (30, 1e-9, "peaked")],
+    ids=["trie", "trie of wide numbers", "low", "high"],
+)
+@IN_EACH
+def test_the_order_does_not_depend_on_when_repeats_are_too_many(repeats, least, graph, trees, graphs, monkeypatch):
+    """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (4 x tree spaces x pairs and
+    triples)."""
+    monkeypatch.setattr(cells, "TRIE_COST" if trees.projective else "REPEATS", repeats)
+    monkeypatch.setattr(cells, "LEAST", least)
+    for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, graph, 3, trees)):
+        assert p_value > LEVEL / (8 * len(SPACES))
+
+
+@pytest.mark.slow("statistics")
+@EACH
+@IN_EACH
+def test_the_first_tree_is_a_plain_draw(algorithm, trees, graphs):
+    """H0: the first tree follows the distribution. Chi-square over the trees of 4 words, rare ones pooled until
+    expected five times; 1,500 runs; threshold 0.001 / (algorithms x tree spaces), for four 0.001 / 16. Trees drawn in
+    proportion to their square roots make the noncentrality 890 or more, while the threshold asks for 62 to 168."""
+    distribution = graphs.over(graphs.gaussian(4, seed=9), trees)
+    oracle, rng = Oracle(distribution), np.random.default_rng(7000)
+    heads = np.concatenate([algorithm.draw(distribution, 1, rng).heads for _ in range(RUNS)])
+    p_value = chi_square(counts_of(heads, oracle.trees), np.exp(oracle.log_probs))[2]
+    assert p_value > LEVEL / (len(SPACES) * len(EXACT))
 
 
 HARD = {
@@ -172,10 +173,21 @@ def hard(graph: str, trees: TreeSpace, graphs) -> TreeDistribution:
     return graphs.over(HARD[graph](graphs, 3 if trees.projective else 4, trees), trees)
 
 
+def check_every_tree_once(algorithm: Algorithm, distribution: TreeDistribution) -> None:
+    """All trees there are, none twice, with their probabilities, and the end is known."""
+    exact = Oracle(distribution)
+    draws = algorithm.draw(distribution, len(exact.trees) + 10, np.random.default_rng(6000))
+    assert sorted(draws.heads.tolist()) == exact.trees.tolist()
+    assert draws.exhausted
+    assert draws.mass == pytest.approx(1.0, abs=1e-11)
+    by_tree = dict(zip(map(tuple, exact.trees.tolist()), exact.log_probs, strict=True))
+    assert draws.log_probs == pytest.approx([by_tree[tuple(tree)] for tree in draws.heads.tolist()], abs=1e-10)
+
+
 @EACH
 @IN_EACH
 @pytest.mark.parametrize("graph", HARD)
-def test_every_tree_once_and_then_the_end(algorithm: Algorithm, trees: TreeSpace, graph: str, graphs) -> None:
+def test_every_tree_once_and_then_the_end(algorithm, trees, graph, graphs):
     """Also trees of probability e^-1000; no statistics in it. The end is known with the last tree, and not before."""
     distribution = hard(graph, trees, graphs)
     check_every_tree_once(algorithm, distribution)
@@ -188,16 +200,14 @@ def test_every_tree_once_and_then_the_end(algorithm: Algorithm, trees: TreeSpace
 
 @EACH
 @IN_EACH
-def test_every_tree_of_few_words(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
+def test_every_tree_of_few_words(algorithm, trees, graphs):
     for n in (1, 2, 3):
         check_every_tree_once(algorithm, graphs.over(graphs.gaussian(n), trees))
 
 
 @IN_EACH
 @pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.999), (10, 1e-6), (50, 1e-12)])
-def test_every_tree_once_whenever_repeats_are_too_many(
-    repeats: int, least: float, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_tree_once_whenever_repeats_are_too_many(repeats, least, trees, graphs, monkeypatch):
     """`auto` with its thresholds forced low and high: divided at once, or hardly ever."""
     monkeypatch.setattr(cells, "TRIE_COST" if trees.projective else "REPEATS", repeats)
     monkeypatch.setattr(cells, "LEAST", least)
@@ -207,20 +217,9 @@ def test_every_tree_once_whenever_repeats_are_too_many(
 
 @pytest.mark.parametrize("graph", ["flat", "times 50", "gap 27.6", "gap 100"])
 @pytest.mark.parametrize("trees", [SINGLE_ROOT, PROJECTIVE_MULTI], ids=called)
-def test_every_tree_of_more_words(trees: TreeSpace, graph: str, graphs) -> None:
+def test_every_tree_of_more_words(trees, graph, graphs):
     """625 or 273 trees of 5 words by `auto`."""
     check_every_tree_once(ALGORITHMS.get("auto"), graphs.over(HARD[graph](graphs, 5, trees), trees))
-
-
-def check_every_tree_once(algorithm: Algorithm, distribution: TreeDistribution) -> None:
-    """All trees there are, none twice, with their probabilities, and the end is known."""
-    exact = Oracle(distribution)
-    draws = algorithm.draw(distribution, len(exact.trees) + 10, np.random.default_rng(6000))
-    assert sorted(draws.heads.tolist()) == exact.trees.tolist()
-    assert draws.exhausted
-    assert draws.mass == pytest.approx(1.0, abs=1e-11)
-    by_tree = dict(zip(map(tuple, exact.trees.tolist()), exact.log_probs, strict=True))
-    assert draws.log_probs == pytest.approx([by_tree[tuple(tree)] for tree in draws.heads.tolist()], abs=1e-10)
 
 
 def subtract(distribution: TreeDistribution, size: int, rng: np.random.Generator, mass: float) -> Draws:
@@ -228,64 +227,29 @@ def subtract(distribution: TreeDistribution, size: int, rng: np.random.Generator
     conditionals = Conditionals(distribution)
     left: dict[Prefix, NDArray[np.float64]] = {}
     trees: list[Prefix] = []
-    while len(trees) < size:
+    total = 1.0
+    while len(trees) < size and total > 0:
         prefix, prob = Prefix(), 1.0
         while len(prefix) < conditionals.depth:
             probs = np.exp(conditionals.log_probs(prefix))
             weights = np.maximum(left.setdefault(prefix, prob * probs), 0.0)
-            if not weights.sum() > 0:
-                return drawn(distribution, conditionals, trees)
-            choice = int(rng.choice(len(weights), p=weights / weights.sum()))
+            total = weights.sum()
+            if not total > 0:
+                break
+            choice = int(rng.choice(len(weights), p=weights / total))
             prefix, prob = (*prefix, choice), prob * probs[choice]
-        trees.append(prefix)
-        for length in range(conditionals.depth):
-            left[prefix[:length]][prefix[length]] -= prob
-    return drawn(distribution, conditionals, trees)
-
-
-def drawn(distribution: TreeDistribution, conditionals: Conditionals, trees: list[Prefix]) -> Draws:
+        else:
+            trees.append(prefix)
+            for length in range(conditionals.depth):
+                left[prefix[:length]][prefix[length]] -= prob
     heads = conditionals.heads_of_each(np.array(trees))
-    log_probs = distribution.log_probs(heads)
-    return Draws(heads, log_probs, np.arange(float(len(heads))), np.inf, True)
+    return Draws(heads, distribution.log_probs(heads), np.arange(float(len(heads))), np.inf, True)
 
 
 @pytest.mark.parametrize("graph", ["times 50", "saturated", "gap 27.6", "gap 100"])
-def test_masses_by_subtraction_are_caught(graph: str, graphs) -> None:
+def test_masses_by_subtraction_are_caught(graph, graphs):
     """What is left cancels: trees repeat, or the end comes too soon. On flat scores the same finds every tree."""
     wrong = Algorithm("subtract", subtract, "", "")
     check_every_tree_once(wrong, graphs.distribution(HARD["flat"](graphs, 3, SINGLE_ROOT)))
     with pytest.raises(AssertionError):
         check_every_tree_once(wrong, graphs.distribution(HARD[graph](graphs, 4, SINGLE_ROOT)))
-
-
-@pytest.mark.slow("statistics")
-@EACH
-@IN_EACH
-def test_the_first_tree_is_a_plain_draw(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
-    """H0: the first tree follows the distribution. Chi-square over the trees of 4 words, rare ones pooled until
-    expected five times; 1,500 runs; threshold 0.001 / (algorithms x tree spaces), for four 0.001 / 16. Trees drawn in
-    proportion to their square roots make the noncentrality 890 or more, while the threshold asks for 62 to 168."""
-    distribution = graphs.over(graphs.gaussian(4, seed=9), trees)
-    oracle, rng = Oracle(distribution), np.random.default_rng(7000)
-    number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
-    drawn = [number[tuple(algorithm.draw(distribution, 1, rng).heads[0].tolist())] for _ in range(RUNS)]
-    p_value = chi_square(np.bincount(drawn, minlength=len(number)), np.exp(oracle.log_probs))[2]
-    assert p_value > LEVEL / (len(SPACES) * len(EXACT))
-
-
-@pytest.mark.slow("statistics")
-@pytest.mark.parametrize(
-    ("repeats", "least", "graph"),
-    [(0, 1e-6, "peaked"), (0, 1e-6, "far apart"), (1, 0.9, "peaked"), (30, 1e-9, "peaked")],
-    ids=["trie", "trie of wide numbers", "low", "high"],
-)
-@IN_EACH
-def test_the_order_does_not_depend_on_when_repeats_are_too_many(
-    repeats: int, least: float, graph: str, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (4 x tree spaces x pairs and
-    triples)."""
-    monkeypatch.setattr(cells, "TRIE_COST" if trees.projective else "REPEATS", repeats)
-    monkeypatch.setattr(cells, "LEAST", least)
-    for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, graph, 3, trees)):
-        assert p_value > LEVEL / (8 * len(SPACES))
