@@ -1,16 +1,25 @@
-"""What a batch has beside its sentences' answers: no digit depends on neighbours, threads or blocks; errors name."""
+"""Many sentences at once: each answers as by itself, to the last bit, from any threads and blocks; errors name.
+
+All routes of a batch beside its sentences: tests/laws/test_routes.py.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchmarks.sums import exact
+from deptree_cli import batch
 from deptree_cli.core import tree_batch as module
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import alike, only_plain
@@ -20,24 +29,26 @@ from deptree_cli.core.partition import partition, partitions
 from deptree_cli.core.peakedness import peakedness, peakednesses
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 from deptree_cli.core.streams import SentenceStreams
+from deptree_cli.core.tree_batch import _shares, spread
 from deptree_cli.kernels.packed import LONG
 from tests.bounded import bounded
 from tests.laws.test_routes import lengths_of, padded
 
 Float = NDArray[np.float64]
-
 EACH_SPACE = pytest.mark.parametrize("trees", list(SPACES), ids=lambda trees: trees.name)
 QUESTIONS = TreeBatch.log_partitions, TreeBatch.log_partitions_and_marginals, lambda b: b.covariances(b.log_scores)
 
 
+COST = module.COST
+
+
 @pytest.fixture(autouse=True)
-def every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def every_thread(monkeypatch):
     """Threads are taken for the smallest batches, too."""
     monkeypatch.setattr(module, "COST", 1.0)
 
 
 def batch_of(sentences: list[Float], trees: TreeSpace, dtype: Any = np.float64, **how: Any) -> TreeBatch:
-    """A padded batch."""
     return TreeBatch(padded(sentences, np.nan, dtype), lengths_of(sentences), trees, **how)
 
 
@@ -49,7 +60,7 @@ def answers(batch: TreeBatch) -> bytes:
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def alone(monkeypatch):
     """Which sentences are answered by their own distributions, as they come."""
     taken: list[int] = []
     by_itself = TreeBatch.alone
@@ -62,40 +73,42 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return taken
 
 
-@pytest.mark.parametrize("spread", [0.0, 1.0, 8.0, 40.0])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 8.0, 40.0, 1e6])
 @EACH_SPACE
-def test_answers_are_those_of_each_to_the_last_bit(trees: TreeSpace, spread: float) -> None:
+def test_answers_are_those_of_each_to_the_last_bit(trees, spread):
     """Of all lengths up to 12, and one beyond a panel; those that leave float64 included."""
     rng, lengths = np.random.default_rng(5), [*range(1, 13), 40]
     scores = [spread * rng.normal(size=(n + 1, n + 1)) for n in lengths]
-    each = [TreeDistribution(one, space=trees, id=str(n)) for n, one in zip(lengths, scores, strict=True)]
-    batch = TreeBatch(np.concatenate([one.ravel() for one in scores]), np.array(lengths), trees, side_by_side=False)
-    best = batch.argmax()
-    assert batch.log_partitions().tolist() == [one.log_partition for one in each]
-    assert batch.entropies.tolist() == [one.entropy() for one in each]
-    assert partitions(batch) == [partition(one) for one in each]
+    for one in scores[2::3]:
+        one[1, 2] = -np.inf
+    each = [TreeDistribution(one, space=trees, id=str(place)) for place, one in enumerate(scores, 1)]
+    together = batch(scores, space=trees)
+    assert together.log_partition.tolist() == [one.log_partition for one in each]
+    for question in ("marginals", "argmax", "mbr"):
+        for found, one in zip(getattr(together, question)(), each, strict=True):
+            np.testing.assert_array_equal(found, getattr(one, question)())
+    within = TreeBatch(np.concatenate([one.ravel() for one in scores]), np.array(lengths), trees, side_by_side=False)
+    assert within.entropies.tolist() == [one.entropy() for one in each]
+    assert partitions(within) == [partition(one) for one in each]
     probs = [one.marginals()[one.argmax(), np.arange(1, one.n + 1)] for one in each]
-    np.testing.assert_array_equal(batch.probs_of(best), np.concatenate(probs))
-    given = [
-        rng.integers(0, n + 1, (n % 3 * 20, n), dtype=np.int32) for n in lengths
-    ]  # of which few are trees, of some sentences none
+    np.testing.assert_array_equal(within.probs_of(within.argmax()), np.concatenate(probs))
+    # few are trees, of some sentences none
+    given = [rng.integers(0, n + 1, (n % 3 * 20, n), dtype=np.int32) for n in lengths]
     given = [np.concatenate([heads, one.argmax()[None]]) for heads, one in zip(given, each, strict=True)]
-    of_given = batch.log_probs_of(given, batch.log_partition_parts())
-    assert [found.tolist() for found in of_given] == [
-        one.log_probs(heads).tolist() for one, heads in zip(each, given, strict=True)
-    ]
-    for found, name in ((batch.matrices(batch.marginals), "marginals"), (best, "argmax"), (batch.mbr(), "mbr")):
-        for ours, one in zip(found, each, strict=True):
-            np.testing.assert_array_equal(np.atleast_2d(ours), np.atleast_2d(getattr(one, name)()))
+    of_given = within.log_probs_of(given, within.log_partition_parts())
+    for found, one, heads in zip(of_given, each, given, strict=True):
+        assert found.tolist() == one.log_probs(heads).tolist()
     for size in (0, 1, 8, 100):
-        trees_of, log_z = batch.sample(size, SentenceStreams(7, [(str(n), 0) for n in lengths]))
-        for ours, logs, one in zip(trees_of, batch.tree_log_probs(trees_of, log_z), each, strict=True):
+        drawn, log_z = within.sample(size, SentenceStreams(7, [(one.id, 0) for one in each]))
+        of_drawn = within.tree_log_probs(drawn, log_z)
+        for ours, theirs, logs, one in zip(drawn, together.sample(size, 7), of_drawn, each, strict=True):
             np.testing.assert_array_equal(ours, one.sample(size, seed=7))
+            np.testing.assert_array_equal(ours, theirs)
             np.testing.assert_array_equal(logs, one.tree_log_probs(ours))
 
 
 @EACH_SPACE
-def test_facts_are_those_of_each_to_the_last_bit(trees: TreeSpace) -> None:
+def test_facts_are_those_of_each_to_the_last_bit(trees):
     """Of several sentences of a length, in any order."""
     rng, lengths = np.random.default_rng(6), [3, 1, 20, 3, 7, 1, 20, 3]
     each = [TreeDistribution(3 * rng.normal(size=(n + 1, n + 1)), space=trees) for n in lengths]
@@ -112,7 +125,7 @@ def test_facts_are_those_of_each_to_the_last_bit(trees: TreeSpace) -> None:
 
 
 @EACH_SPACE
-def test_where_float64_does_not_suffice(graphs, alone, trees: TreeSpace) -> None:
+def test_where_float64_does_not_suffice(graphs, alone, trees):
     """Halves e^-2000 apart, or log Z near -640, every other sentence: those alone are worked out by themselves."""
     near = 640.0 if trees.single_root else 320.0
     sentences = [graphs.disconnected(6, 2000.0), graphs.gaussian(4), graphs.disconnected(5, near), graphs.gaussian(6)]
@@ -123,7 +136,7 @@ def test_where_float64_does_not_suffice(graphs, alone, trees: TreeSpace) -> None
 
 
 @pytest.mark.parametrize("n", [3, 5, 9])
-def test_graphs_that_take_a_search_for_pivots(graphs, alone, n: int) -> None:
+def test_graphs_that_take_a_search_for_pivots(graphs, alone, n):
     """ROOT prefers a word that governs none: with a single root it cannot come last. With several ROOT reaches all.
 
     Known heads take no search: one word only ROOT may govern, though other words may be roots.
@@ -137,18 +150,9 @@ def test_graphs_that_take_a_search_for_pivots(graphs, alone, n: int) -> None:
         assert alone == taken
 
 
-@pytest.mark.parametrize("scale", [1, 20, 80, 200])
-def test_against_400_digits(graphs, scale: int) -> None:
-    sentences = [graphs.gaussian(n, scale, seed=n) for n in (6, 9)] + [graphs.saturated(7, 10.0**-scale)]
-    marginals = batch_of(sentences, SINGLE_ROOT).log_partitions_and_marginals()[1]
-    for found, scores in zip(marginals, sentences, strict=True):
-        expected = exact.marginals(graphs.distribution(scores))
-        np.testing.assert_allclose(found[: len(scores), : len(scores)], expected, rtol=0, atol=1e-13)
-
-
 @pytest.mark.slow("size")
 @EACH_SPACE
-def test_masks_forbid(graphs, trees: TreeSpace) -> None:
+def test_masks_forbid(graphs, trees):
     """By -inf, and by the masks of parsers: the same bytes, in float32 too, which has no -1e15, only one above it."""
     sentences = [graphs.holes(1 + seed % 8, seed, trees.single_root, 2, trees.projective) for seed in range(24)]
     for dtype in (np.float32, np.float64):
@@ -159,29 +163,21 @@ def test_masks_forbid(graphs, trees: TreeSpace) -> None:
 
 
 @EACH_SPACE
-def test_values_of_impossible_arcs_do_not_count(graphs, trees: TreeSpace) -> None:
-    """NaN as a value of a forbidden arc, of one that no tree contains, and of padding: no NaN in a covariance."""
-    scores = graphs.gaussian(4)
-    scores[:, 2] = -np.inf
-    scores[1, 2] = 0.0  # word 2 hangs on word 1, so word 1 never on word 2
-    support = graphs.over(scores, trees).support
-    values = np.where(support, np.random.default_rng(1).normal(size=support.shape), np.nan)
-    assert np.isnan(values[2, 1])
-    found = batch_of([scores], trees).covariances(np.pad(values, [(0, 1), (0, 1)], constant_values=np.nan)[None])
-    expected = graphs.over(scores, trees).factorisation.arc_covariance(np.nan_to_num(values))
-    np.testing.assert_allclose(found[0, :5, :5], expected, rtol=0, atol=1e-14)
-
-
-@EACH_SPACE
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("far", [0.0, 1000.0], ids=["near", "far apart"])
-def test_values_that_are_not_finite_give_nan(graphs, trees: TreeSpace, bad: float, far: float) -> None:
-    """At the possible arcs of their sentence; 0 stays where arcs are not possible, and neighbours keep every digit."""
+def test_values_that_are_not_finite_give_nan(graphs, trees, bad, far):
+    """At the possible arcs of their sentence; elsewhere they do not count, and neighbours keep every digit.
+
+    Word 2 hangs on word 1, so word 1 never on word 2, though the arc is allowed.
+    """
     sentences = [graphs.gaussian(4), graphs.disconnected(6, far), graphs.gaussian(5)]
-    sentences[1][[0, 2, 3], [3, 5, 4]] = -np.inf
+    sentences[1][[0, 2, 3], [3, 5, 4]] = sentences[1][np.arange(7) != 1, 2] = -np.inf
     batch, possible = batch_of(sentences, trees), graphs.over(sentences[1], trees).support
+    assert np.isfinite(sentences[1][2, 1]) > possible[2, 1]
     values = np.random.default_rng(1).normal(size=batch.log_scores.shape)
     expected = batch.covariances(values)
+    values[1][~np.pad(possible, (0, 1))] = bad
+    np.testing.assert_allclose(bounded(lambda: batch.covariances(values)), expected, rtol=0, atol=1e-14)
     values[1, *np.argwhere(possible)[2]] = bad
     found = bounded(lambda: batch.covariances(values))
     np.testing.assert_array_equal(np.isnan(found[1]), np.pad(possible, (0, 1)))
@@ -189,7 +185,7 @@ def test_values_that_are_not_finite_give_nan(graphs, trees: TreeSpace, bad: floa
 
 
 @EACH_SPACE
-def test_values_of_any_size(graphs, trees: TreeSpace) -> None:
+def test_values_of_any_size(graphs, trees):
     """1e300 times as large, the covariances are too, in wide numbers as in float64."""
     batch = batch_of([graphs.gaussian(4), graphs.disconnected(6, 1000.0)], trees)
     values = np.random.default_rng(1).normal(size=batch.log_scores.shape)
@@ -200,7 +196,7 @@ def test_values_of_any_size(graphs, trees: TreeSpace) -> None:
 @EACH_SPACE
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 2e15, -np.inf])
 @pytest.mark.parametrize("head", [1, 0])
-def test_a_bad_sentence_is_named(graphs, trees: TreeSpace, bad: float, head: int) -> None:
+def test_a_bad_sentence_is_named(graphs, trees, bad, head):
     """By its number in the batch, whichever question and thread, and nothing is said on the way; or left out."""
     sentences = [graphs.gaussian(3, seed=b) for b in range(5)]
     sentences[3][head, 2] = bad
@@ -224,7 +220,7 @@ def test_a_bad_sentence_is_named(graphs, trees: TreeSpace, bad: float, head: int
 
 
 @EACH_SPACE
-def test_the_same_bytes_from_any_threads_and_blocks(graphs, monkeypatch, trees: TreeSpace) -> None:
+def test_the_same_bytes_from_any_threads_and_blocks(graphs, monkeypatch, trees):
     lengths = np.random.default_rng(1).integers(1, 12, size=17).tolist()
     sentences = [graphs.gaussian(n, 8, seed=b) for b, n in enumerate(lengths)]
     sentences[5] = graphs.disconnected(lengths[5] + 2, 2000.0)
@@ -236,7 +232,7 @@ def test_the_same_bytes_from_any_threads_and_blocks(graphs, monkeypatch, trees: 
     assert len(outcomes) == 1
 
 
-def test_neighbours_change_no_digit(graphs) -> None:
+def test_neighbours_change_no_digit(graphs):
     """In float32, where most go side by side."""
     sentences = [graphs.gaussian(n, 10, seed=n) for n in (1, 3, 4, 12, 23, 104)]
     how: dict[str, Any] = {"trees": SINGLE_ROOT, "dtype": np.float32, "precision": "float32"}
@@ -247,21 +243,8 @@ def test_neighbours_change_no_digit(graphs) -> None:
         np.testing.assert_array_equal(own[0, :-1, :-1], marginals[b, : len(scores), : len(scores)])
 
 
-@EACH_SPACE
-def test_a_batch_of_none(trees: TreeSpace) -> None:
-    none = TreeBatch(np.empty((0, 4, 4)), np.empty(0, dtype=np.int64), trees, threads=2)
-    assert [part.shape for part in none.log_partitions_and_marginals()] == [(0,), (0, 4, 4)]
-    assert none.log_partitions().shape == (0,)
-    assert none.covariances(none.log_scores).shape == (0, 4, 4)
-
-
-def test_no_such_precision() -> None:
-    with pytest.raises(DeptreeError, match=r"unknown precision 'float16'\. Did you mean float64"):
-        TreeBatch(np.zeros((1, 2, 2)), np.ones(1, dtype=np.int64), SINGLE_ROOT, "float16")
-
-
 @pytest.mark.parametrize("score", [-np.inf, np.nan, np.inf, 2500.0, -2500.0])
-def test_what_is_not_plain_is_left_out(graphs, score: float) -> None:
+def test_what_is_not_plain_is_left_out(graphs, score):
     scores = [graphs.gaussian(n) for n in (2, 3, 1)]
     scores[1][0, 1] = score
     plain, found = only_plain(np.concatenate([each.ravel() for each in scores]), np.array([2, 3, 1]))
@@ -269,7 +252,7 @@ def test_what_is_not_plain_is_left_out(graphs, score: float) -> None:
     np.testing.assert_array_equal(found, np.concatenate([scores[0].ravel(), scores[2].ravel()]))
 
 
-def test_float32_keeps_marginals_within_what_it_says() -> None:
+def test_float32_keeps_marginals_within_what_it_says():
     """Where it is worst: one or two arcs into a word far ahead of the others. Beyond 100 words it is float64."""
     rng = np.random.default_rng(12)
     for n, most in ((20, 5e-6), (100, 5e-6), (LONG + 1, 1e-12)):
@@ -279,3 +262,153 @@ def test_float32_keeps_marginals_within_what_it_says() -> None:
         exactly, found = (batch.log_partitions_and_marginals()[1] for batch in batches)
         assert np.abs(exactly - found).max() < most
         assert (np.abs(exactly - found).max() > 1e-9) == (n <= LONG)
+
+
+def test_padded_scores_and_weights():
+    rng, lengths = np.random.default_rng(0), [3, 5, 1]
+    padded = np.abs(rng.normal(size=(3, 6, 6)))
+    cut = [each[: n + 1, : n + 1] for each, n in zip(padded, lengths, strict=True)]
+    by_lengths = batch(padded, lengths, "weight", single_root=False)
+    alone = [TreeDistribution(each, "weight", single_root=False).log_partition for each in cut]
+    assert by_lengths.log_partition.tolist() == batch(cut, None, "weight", single_root=False).log_partition.tolist()
+    assert by_lengths.log_partition.tolist() == alone
+    assert [each.n for each in by_lengths] == lengths
+    assert repr(by_lengths) == "<TreeDistributions: 3 sentences, spanning trees with several roots>"
+
+
+def test_nothing_changes_it():
+    """Neither what is done to the scores afterwards nor what is done to an answer."""
+    scores = np.zeros((2, 4, 4))
+    together = batch(scores)
+    scores[:] = 9.0
+    assert together[0].log_partition == together.log_partition[0] == TreeDistribution(np.zeros((4, 4))).log_partition
+    with pytest.raises(ValueError, match="read-only"):
+        together.marginals()[0][0, 1] = 1.0
+
+
+@EACH_SPACE
+def test_a_batch_of_none(trees):
+    assert batch([], space=trees).log_partition.tolist() == batch([], space=trees).sample(2) == []
+    none = TreeBatch(np.empty((0, 4, 4)), np.empty(0, dtype=np.int64), trees, threads=2)
+    assert [part.shape for part in none.log_partitions_and_marginals()] == [(0,), (0, 4, 4)]
+    assert none.log_partitions().shape == (0,)
+    assert none.covariances(none.log_scores).shape == (0, 4, 4)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("scores", "lengths", "told"),
+    [
+        ([np.zeros((3, 3)), np.full((3, 3), np.nan)], None, r"2: .*nan.*: scores\[np\.isnan\(scores\)\] = -np\.inf\."),
+        ([np.zeros((3, 3)), np.zeros((2, 3))], None, "2: .*shape"),
+        ([np.zeros((3, 3)), np.zeros(3)], None, "2: .*shape"),
+        ([np.zeros((3, 3))], [3], "1: its length is 3, its matrix has room for 2 words"),
+        ([np.zeros((3, 3))], [1, 2], "there are 1 matrices of scores and 2 lengths"),
+        ([np.full((3, 3), -np.inf)], None, "1: "),
+    ],
+)
+def test_what_is_wrong_with_which_sentence(scores, lengths, told):
+    with pytest.raises(DeptreeError, match=told):
+        batch(scores, lengths)
+
+
+def test_a_seed_and_a_precision_are_checked():
+    with pytest.raises(DeptreeError, match="not a seed"):
+        batch([np.zeros((3, 3))]).sample(2, -1)
+    with pytest.raises(DeptreeError, match=r"unknown precision 'float16'\. Did you mean float64"):
+        TreeBatch(np.zeros((1, 2, 2)), np.ones(1, dtype=np.int64), SINGLE_ROOT, "float16")
+
+
+@given(st.lists(st.integers(1, 100), min_size=1, max_size=60), st.integers(1, 9))
+def test_shares(lengths, count):
+    """They cover the batch, in order; none is empty, and none costs more than its part and one sentence."""
+    costs = np.array(lengths, dtype=np.float64) ** 3
+    shares = _shares(costs, count)
+    assert [sentence for first, stop in shares for sentence in range(first, stop)] == list(range(len(lengths)))
+    assert all(first < stop for first, stop in shares)
+    assert len(shares) <= count
+    assert max(costs[first:stop].sum() for first, stop in shares) <= costs.sum() / count + costs.max()
+
+
+@given(st.lists(st.integers(1, 100), max_size=60), st.integers(1, 4))
+def test_every_sentence_is_acted_on_once(lengths, count):
+    """In blocks: of no more than `BLOCK` numbers, if not of one sentence."""
+    acted = np.zeros(len(lengths), dtype=np.int64)
+
+    def act(first: int, stop: int) -> None:
+        acted[first:stop] += 1
+        assert stop - first == 1 or (stop - first) * (max(lengths[first:stop]) + 1) ** 2 <= module.BLOCK
+
+    spread(act, np.array(lengths, dtype=np.int64), count)
+    assert (acted == 1).all()
+
+
+@pytest.mark.parametrize(("size", "expected"), [(250, [(0, 2), (2, 4), (4, 5)]), (99, [(b, b + 1) for b in range(5)])])
+def test_blocks_are_as_large_as_they_may_be(monkeypatch, size, expected):
+    """Five sentences of 100 numbers each; one alone where it is larger than a block."""
+    blocks: list[tuple[int, int]] = []
+    monkeypatch.setattr(module, "BLOCK", size)
+    spread(lambda first, stop: blocks.append((first, stop)), np.full(5, 9), 1)
+    assert blocks == expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_as_many_threads_as_were_asked_for(count):
+    """All at work at the same time: each waits for the others."""
+    meeting, names = threading.Barrier(count, timeout=30), set()
+
+    def act(first: int, stop: int) -> None:
+        meeting.wait()
+        names.add(threading.current_thread().name)
+
+    spread(act, np.full(count, 255), count)
+    assert len(names) == count
+    assert threading.current_thread().name in names
+
+
+@pytest.mark.parametrize(("n", "expected"), [(10, 1), (20, 1), (40, 4), (100, 8)])
+def test_no_more_threads_than_pay(n, expected, monkeypatch):
+    """Of 8, for 32 sentences: short ones are done before another thread is awake."""
+    monkeypatch.setattr(module, "COST", COST)
+    names = set()
+
+    def act(first: int, stop: int) -> None:
+        names.add(threading.current_thread().name)
+        time.sleep(0.05)
+
+    spread(act, np.full(32, n), 8)
+    assert len(names) == expected
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2, 3])
+def test_errors_arrive_from_whatever_thread(bad):
+    """And not before every other thread is done: nobody writes into a batch that was given up."""
+    done: list[int] = []
+
+    def act(first: int, stop: int) -> None:
+        if first == bad:
+            raise ValueError(f"sentence {first}")
+        time.sleep(0.05 * first)
+        done.append(first)
+
+    with pytest.raises(ValueError, match=f"sentence {bad}"):
+        spread(act, np.full(4, 255), 4)
+    assert sorted(done) == [b for b in range(4) if b != bad]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    """The parent's are not there any more; who waited for them would wait forever."""
+    acted = np.zeros(4)
+
+    def act(first: int, stop: int) -> None:
+        acted[first:stop] += 1
+
+    spread(act, np.full(4, 255), 3)  # the pool is there before the fork
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        spread(act, np.full(4, 255), 3)
+        os._exit(0 if (acted == 2).all() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
