@@ -29,7 +29,7 @@ from deptree_cli.core.partition import partition, partitions
 from deptree_cli.core.peakedness import peakedness, peakednesses
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 from deptree_cli.core.streams import SentenceStreams
-from deptree_cli.core.tree_batch import _shares, spread
+from deptree_cli.core.tree_batch import spread
 from deptree_cli.kernels.packed import LONG
 from tests.bounded import bounded
 from tests.laws.test_routes import lengths_of, padded
@@ -232,17 +232,6 @@ def test_the_same_bytes_from_any_threads_and_blocks(graphs, monkeypatch, trees):
     assert len(outcomes) == 1
 
 
-def test_neighbours_change_no_digit(graphs):
-    """In float32, where most go side by side."""
-    sentences = [graphs.gaussian(n, 10, seed=n) for n in (1, 3, 4, 12, 23, 104)]
-    how: dict[str, Any] = {"trees": SINGLE_ROOT, "dtype": np.float32, "precision": "float32"}
-    log_z, marginals = batch_of(sentences, **how).log_partitions_and_marginals()
-    for b, scores in enumerate(sentences):
-        own_log_z, own = batch_of([scores], **how).log_partitions_and_marginals()
-        assert own_log_z[0] == log_z[b]
-        np.testing.assert_array_equal(own[0, :-1, :-1], marginals[b, : len(scores), : len(scores)])
-
-
 @pytest.mark.parametrize("score", [-np.inf, np.nan, np.inf, 2500.0, -2500.0])
 def test_what_is_not_plain_is_left_out(graphs, score):
     scores = [graphs.gaussian(n) for n in (2, 3, 1)]
@@ -319,23 +308,12 @@ def test_a_seed_and_a_precision_are_checked():
         TreeBatch(np.zeros((1, 2, 2)), np.ones(1, dtype=np.int64), SINGLE_ROOT, "float16")
 
 
-@given(st.lists(st.integers(1, 100), min_size=1, max_size=60), st.integers(1, 9))
-def test_shares(lengths, count):
-    """They cover the batch, in order; none is empty, and none costs more than its part and one sentence."""
-    costs = np.array(lengths, dtype=np.float64) ** 3
-    shares = _shares(costs, count)
-    assert [sentence for first, stop in shares for sentence in range(first, stop)] == list(range(len(lengths)))
-    assert all(first < stop for first, stop in shares)
-    assert len(shares) <= count
-    assert max(costs[first:stop].sum() for first, stop in shares) <= costs.sum() / count + costs.max()
-
-
 @given(st.lists(st.integers(1, 100), max_size=60), st.integers(1, 4))
 def test_every_sentence_is_acted_on_once(lengths, count):
     """In blocks: of no more than `BLOCK` numbers, if not of one sentence."""
     acted = np.zeros(len(lengths), dtype=np.int64)
 
-    def act(first: int, stop: int) -> None:
+    def act(first, stop):
         acted[first:stop] += 1
         assert stop - first == 1 or (stop - first) * (max(lengths[first:stop]) + 1) ** 2 <= module.BLOCK
 
