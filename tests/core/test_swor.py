@@ -1,6 +1,7 @@
-"""Trees without replacement: what all algorithms promise, and when cells are divided and tries made. Laws: tests/laws.
+"""Trees without replacement: what all algorithms promise, and when cells are divided and tries made; and the choices
+that a tree is made of, against enumeration. Laws: tests/laws.
 
-The partition tree draws those with crossing arcs, the derivation tree projective ones.
+The partition tree draws trees with crossing arcs, the derivation tree projective ones.
 """
 
 from __future__ import annotations
@@ -13,12 +14,29 @@ import numpy as np
 import pytest
 
 from deptree_cli.core import cells
+from deptree_cli.core import conditionals as module
+from deptree_cli.core.conditionals import (
+    Choices,
+    Conditionals,
+    Derivations,
+    HeadPaths,
+    Node,
+    choices_in,
+    choices_of,
+    draw_new,
+    draw_zmigrod,
+    log_sum,
+    pick,
+)
 from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Draws, most_certain, size_for_mass
 from deptree_cli.kernels import derivations
+from tests.laws.test_samplers import counts_of
 from tests.laws.test_swor import LEVEL, order_p_values
 from tests.oracle import Oracle
+from tests.pearson import chi_square
 
 IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
@@ -34,31 +52,19 @@ THREE = Draws(
 )
 
 
-def test_mass():
-    assert THREE.mass == pytest.approx(0.875)
+def test_draws_and_their_times():
     assert repr(THREE) == "<Draws: 3 distinct trees, mass=0.875, tau=9>"
-    rounded_up = replace(THREE, log_probs=np.log([0.5, 0.25, 0.25 + 1e-15]), tau=np.inf, exhausted=True)
-    assert rounded_up.mass == 1.0
-    assert repr(rounded_up) == "<Draws: 3 distinct trees, mass=1, all there are>"
-
-
-def test_the_first_are_draws_of_their_own():
+    assert [THREE.reach(mass) for mass in (0.1, 0.5, 0.6, 0.75, 0.8, 0.99)] == [1, 1, 2, 2, 3, 3]
     two = THREE.first(2)
     assert (two.heads.tolist(), two.arrivals.tolist(), two.tau) == ([[0, 1], [2, 0]], [1.0, 2.5], 7.0)
-    every = replace(THREE, tau=np.inf, exhausted=True)
+    every = replace(THREE, log_probs=np.log([0.5, 0.25, 0.25 + 1e-15]), tau=np.inf, exhausted=True)
+    assert (every.mass, repr(every)) == (1.0, "<Draws: 3 distinct trees, mass=1, all there are>")
     assert every.first(3) is every.first(10) is every
     assert (every.first(2).tau, every.first(2).exhausted) == (7.0, False)
-
-
-def test_times():
-    assert (THREE.since, THREE.window) == (0.0, 9.0)
     two_certain = replace(THREE, certain=2)
+    assert (THREE.since, THREE.window) == (0.0, 9.0)
     assert (two_certain.since, two_certain.window) == (2.5, 6.5)
     assert replace(two_certain, tau=np.inf).window == np.inf
-
-
-def test_the_number_that_reaches_a_mass():
-    assert [THREE.reach(mass) for mass in (0.1, 0.5, 0.6, 0.75, 0.8, 0.99)] == [1, 1, 2, 2, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -106,26 +112,15 @@ def test_all_trees_are_few(algorithm, graphs):
 
 @EACH
 @IN_EACH
-def test_shape_type_and_probabilities(algorithm, trees, graphs):
-    for n, size in [(1, 0), (3, 0), (15, 5)]:
-        distribution = graphs.over(graphs.gaussian(n, 2), trees)
-        draws = algorithm.draw(distribution, size, np.random.default_rng(1))
-        assert (draws.heads.shape, draws.heads.dtype) == ((size, n), np.int32)
-        assert draws.log_probs == pytest.approx(distribution.log_probs(draws.heads))
-        assert trees.contains(draws.heads).all()
-        assert len(np.unique(draws.heads, axis=0)) == size
-        assert not draws.exhausted
-
-
-@EACH
-@IN_EACH
 def test_the_stream_decides_everything(algorithm, trees, graphs):
-    log_scores = graphs.gaussian(5)
-    first, again, other = (
-        algorithm.draw(graphs.over(log_scores, trees), 12, np.random.default_rng(seed)).heads for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
+    """And each tree comes with its probability; also if none is drawn."""
+    for n, size in [(3, 0), (15, 5)]:
+        distribution = graphs.over(graphs.gaussian(n, 2), trees)
+        first, again, other = (algorithm.draw(distribution, size, np.random.default_rng(seed)) for seed in (1, 1, 2))
+        assert (first.heads.shape, first.heads.dtype, first.exhausted) == ((size, n), np.int32, False)
+        assert first.log_probs == pytest.approx(distribution.log_probs(first.heads))
+        assert np.array_equal(first.heads, again.heads)
+        assert np.array_equal(first.heads, other.heads) == (size == 0)
 
 
 @pytest.mark.parametrize("algorithm", SEQUENTIAL, ids=lambda algorithm: algorithm.name)
@@ -223,27 +218,46 @@ def test_from_float64_on_in_wide_numbers(trees, graphs):
     assert (np.diff((draws.log_probs / 200).round()) <= 0).all()
 
 
-def tries(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """The kinds of numbers in which tries are made."""
-    made: Counter[str] = Counter()
-    draw_from_trie = derivations.draw_from_trie
+@pytest.fixture
+def work(monkeypatch):
+    """How often a cell was divided, a tree drawn inside one, and a trie made of numbers of a kind."""
+    done: Counter[str] = Counter()
+    kernel, draw_by_walk, draw_from_trie = cells.kernel, cells.kernel.draw_by_walk, derivations.draw_from_trie
 
-    def counting(grammar: Any, drawn: Any, left: Any, below: Any, cursor: Any) -> Any:
-        made["WIDE" if isinstance(left, tuple) else "REAL"] += cursor[derivations.USED] == 1  # no nodes yet
+    def walk(*arguments):
+        needs = draw_by_walk(*arguments)
+        done.update(name for name in ("INSIDE", "DIVIDE") if getattr(kernel, name) == needs)
+        return needs
+
+    def trie(grammar, drawn, left, below, cursor):
+        if cursor[derivations.USED] == 1:  # no nodes yet
+            done["WIDE" if isinstance(left, tuple) else "REAL"] += 1
         return draw_from_trie(grammar, drawn, left, below, cursor)
 
-    monkeypatch.setattr(derivations, "draw_from_trie", counting)
-    return made
+    monkeypatch.setattr(kernel, "draw_by_walk", walk)
+    monkeypatch.setattr(derivations, "draw_from_trie", trie)
+    return done
 
 
-def test_a_trie_is_made_where_repeats_pile_up_and_only_there(graphs, monkeypatch):
-    made = tries(monkeypatch)
+def test_cells_are_divided_along_trees_and_only_where_few_have_nearly_all_mass(graphs, work):
+    """Where mass is spread and no walk ends, every tree takes one draw inside a cell. A division takes O(n^3)."""
+    for single_root in (True, False):
+        work.clear()
+        trees = draw(graphs.distribution(graphs.saturated(40), single_root), 30).heads
+        assert len(np.unique(trees, axis=0)) == 30
+        assert work == {"INSIDE": 30}
+    trees = draw(graphs.distribution(graphs.gaussian(30, 100)), 40).heads
+    assert len(np.unique(trees, axis=0)) == 40
+    assert 0 < work["DIVIDE"] <= 40
+
+
+def test_a_trie_is_made_where_repeats_pile_up_and_only_there(graphs, work):
     draw(graphs.over(graphs.gaussian(30), PROJECTIVE), 2_000)
-    assert not made
+    assert not work
     draw(graphs.over(graphs.gaussian(30, 20), PROJECTIVE), 2_000)
-    assert made == {"REAL": 1}
+    assert work == {"REAL": 1}
     draw(improbable(graphs, PROJECTIVE), 200)
-    assert made == {"REAL": 2, "WIDE": 1}
+    assert work == {"REAL": 2, "WIDE": 1}
 
 
 @pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
@@ -262,40 +276,6 @@ def test_the_time_of_the_next_tree_is_right_where_next_to_nothing_is_left(trees,
     assert np.mean(waits) == pytest.approx(1.0, abs=0.22)
 
 
-def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """What draws need, by name."""
-    asked: Counter[str] = Counter()
-    kernel = cells.kernel
-    names = {getattr(kernel, name): name for name in ("DONE", "INSIDE", "DIVIDE")}
-    draw_by_walk = kernel.draw_by_walk
-
-    def counting(*arguments: Any) -> Any:
-        needs = draw_by_walk(*arguments)
-        asked[names[needs]] += 1
-        return needs
-
-    monkeypatch.setattr(kernel, "draw_by_walk", counting)
-    return asked
-
-
-@BOTH
-def test_saturated_sentences_are_not_divided_level_by_level(single_root, graphs, monkeypatch):
-    """Where mass is spread and no walk ends, every tree takes one draw inside a cell, and no cell is divided."""
-    asked = requests(monkeypatch)
-    trees = draw(graphs.distribution(graphs.saturated(40), single_root), 30).heads
-    assert len(np.unique(trees, axis=0)) == 30
-    assert asked["INSIDE"] == 30
-    assert asked["DIVIDE"] == 0
-
-
-def test_a_cell_is_divided_along_a_tree_at_once(graphs, monkeypatch):
-    """Nearly all mass is on few trees: there are no more divisions than trees, each of which takes O(n^3)."""
-    asked = requests(monkeypatch)
-    trees = draw(graphs.distribution(graphs.gaussian(30, 100)), 40).heads
-    assert len(np.unique(trees, axis=0)) == 40
-    assert 0 < asked["DIVIDE"] <= 40
-
-
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("trees", [SINGLE_ROOT, MULTI_ROOT], ids=str)
 @pytest.mark.parametrize(("tree", "repeats"), [(1, 0.0), (1, 1.0), (6, 0.0), (6, 1.0)])
@@ -307,3 +287,187 @@ def test_the_order_does_not_depend_on_when_walks_are_given_up(trees, tree, repea
     monkeypatch.setattr(cells, "REPEATS", repeats)
     distribution = graphs.over(graphs.gaussian(4, 2.5, seed=3), trees)
     assert min(order_p_values(ALGORITHMS.get("auto"), distribution)) > LEVEL / 16
+
+
+BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+
+GRAPHS = {
+    "flat": lambda graphs, n, trees: graphs.gaussian(n),
+    "times 50": lambda graphs, n, trees: graphs.gaussian(n, 50),
+    "saturated": lambda graphs, n, trees: graphs.saturated(n),
+    **{f"gap {gap}": lambda graphs, n, trees, gap=gap: graphs.disconnected(n, gap) for gap in (100, 500, 1000, 1e5)},
+    "holes": lambda graphs, n, trees: graphs.holes(n, 3, trees.single_root, 1.0, trees.projective),
+    "one way": lambda graphs, n, trees: graphs.one_way(n, 3),
+}
+
+
+def sequences_of(choices: Conditionals | Derivations, heads: Heads) -> Choices:
+    """The sequences of choices of positive probability, (trees, depth), in the order of the trees that they make."""
+    prefixes: Choices = np.empty((1, 0), dtype=np.int64)
+    for _ in range(choices.depth):
+        above, choice = np.nonzero(np.isfinite(choices.log_probs_of_each(prefixes)))
+        prefixes = np.column_stack([prefixes[above], choice])
+    made = choices.heads_of_each(prefixes)
+    order = np.lexsort(made.T[::-1])
+    assert made[order].tolist() == heads.tolist()
+    return prefixes[order]
+
+
+@IN_EACH
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_choices_against_enumeration(graph, n, trees, graphs):
+    """Each tree is made by one sequence; the probability of each choice is that of all trees that agree up to it.
+
+    A word's heads, and what leads from them to ROOT, are up to e^-200,000 apart.
+    """
+    distribution = graphs.over(GRAPHS[graph](graphs, n, trees), trees)
+    oracle, choices = Oracle(distribution), choices_in(distribution)
+    sequences = sequences_of(choices, oracle.trees)
+    rounded = 1e-12 + 1e-15 * (1e5 if graph == "gap 100000.0" else 0)
+    for prefix in {tuple(row[:length]) for row in sequences.tolist() for length in range(choices.depth)}:
+        below = (sequences[:, : len(prefix)] == prefix).all(axis=1)
+        total, found = np.logaddexp.reduce(oracle.log_probs[below]), choices.log_probs(prefix)
+        for value in range(n + 1):
+            part = below & (sequences[:, len(prefix)] == value)
+            expected = np.logaddexp.reduce(oracle.log_probs[part], initial=-np.inf) - total
+            assert found[value] == pytest.approx(expected, rel=1e-12, abs=rounded), (prefix, value)
+
+
+def picked(choices: Conditionals | Derivations, length: int, rng: np.random.Generator) -> tuple[int, ...]:
+    prefix: tuple[int, ...] = ()
+    while len(prefix) < length:
+        prefix = (*prefix, pick(choices.log_probs(prefix), rng))
+    return prefix
+
+
+@IN_EACH
+def test_a_branch_tells_the_probabilities_along_it(trees, graphs):
+    """Which multiply to the probability of the tree that it makes."""
+    distribution = graphs.over(graphs.gaussian(12, 10), trees)
+    choices, rng = choices_in(distribution), np.random.default_rng(4)
+    for _ in range(5):
+        begun = picked(choices, 7, rng)
+        log_probs, chosen = choices.branch(begun, rng)
+        sequence = (*begun, *chosen.tolist())
+        each = np.array([choices.log_probs(sequence[:done]) for done in range(choices.depth)])
+        np.testing.assert_allclose(log_probs, each[7:], rtol=1e-13, atol=1e-13)
+        along = each[range(choices.depth), sequence].sum()
+        heads = choices.heads_of_each(np.array([sequence]))[0]
+        assert along == pytest.approx(distribution.log_prob(heads), abs=1e-11)
+
+
+@pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
+def test_branches_follow_the_distribution(trees, graphs):
+    """H0: all choices at once make independent draws from the distribution. 4,000 trees of 4 words, chi-square, rare
+    ones pooled until expected five times; threshold 0.001 / 2."""
+    distribution = graphs.over(graphs.gaussian(4, 1.5, seed=2), trees)
+    oracle, derivations, rng = Oracle(distribution), Derivations(distribution), np.random.default_rng(3)
+    sequences = np.array([derivations.branch((), rng)[1] for _ in range(4_000)])
+    probs = np.exp(oracle.log_probs)
+    counts = counts_of(derivations.heads_of_each(sequences), oracle.trees)
+    assert chi_square(counts, probs / probs.sum())[2] > 0.001 / 2
+
+
+@IN_EACH
+def test_many_prefixes_at_once(trees, graphs):
+    """Some with digits that float64 loses, and some without."""
+    choices = choices_in(graphs.over(graphs.disconnected(5, 400.0), trees))
+    rng = np.random.default_rng(2)
+    prefixes = np.array([picked(choices, 3, rng) for _ in range(20)])
+    found = choices.log_probs_of_each(prefixes)
+    assert np.array_equal(found, np.array([choices.log_probs(tuple(prefix)) for prefix in prefixes.tolist()]))
+
+
+@BOTH
+@pytest.mark.parametrize("log_gap", [0.0, 150.0, 400.0, 1000.0])
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_what_prefixes_share_changes_no_probability(n, log_gap, single_root, graphs):
+    """Prefixes are dropped, doubled and exchanged at random; a deep gap takes them to wide numbers on the way."""
+    log_scores, rng = graphs.gaussian(n, 3, seed=n), np.random.default_rng(n)
+    log_scores[1 : n // 2 + 1, n // 2 + 1 :] -= log_gap
+    log_scores[n // 2 + 1 :, 1 : n // 2 + 1] -= log_gap
+    conditionals = Conditionals(graphs.distribution(log_scores, single_root))
+    beam = conditionals.beam(7)
+    assert isinstance(beam, HeadPaths)
+    prefixes, above = np.empty((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for _ in range(n):
+        log_probs = beam(prefixes, above)
+        np.testing.assert_allclose(log_probs, conditionals.log_probs_of_each(prefixes), rtol=1e-12, atol=1e-12)
+        possible = np.argwhere(np.isfinite(log_probs))
+        above, values = possible[rng.choice(len(possible), min(7, len(possible)), replace=False)].T
+        prefixes = np.column_stack([prefixes[above], values])
+    assert prefixes.shape[1] == n
+
+
+def test_without_enough_memory_each_goes_by_itself(monkeypatch, graphs):
+    monkeypatch.setattr(module, "MOST_NUMBERS", 1000)
+    conditionals, prefixes = Conditionals(graphs.distribution(graphs.uniform(4), True)), np.array([[1], [2]])
+    beam = conditionals.beam(100)
+    assert not isinstance(beam, HeadPaths)
+    assert np.array_equal(beam(prefixes, np.zeros(2, dtype=np.int64)), conditionals.log_probs_of_each(prefixes))
+
+
+class Fixed:
+    """A generator whose uniform number is always the same."""
+
+    def __init__(self, number: float) -> None:
+        self._number = number
+
+    def random(self) -> float:
+        return self._number
+
+
+@pytest.mark.parametrize("number", [0.0, 0.3, 1 - 2**-53])
+def test_a_choice_of_weight_0_is_never_picked(number):
+    for log_weights in ([-np.inf, 0, -np.inf, -1, -np.inf], [-np.inf, -5000.0], [-900, -np.inf], [0, -1e-16, -np.inf]):
+        assert np.isfinite(log_weights[pick(np.array(log_weights), Fixed(number))])
+
+
+def test_picks_follow_their_weights():
+    """H0: an index comes in proportion to exp(weight). 20,000 draws of (0.2, 0, 0.8): the first within five standard
+    deviations, 5 * sqrt(0.16 / 20,000) = 0.0142, which chance misses once in two million."""
+    rng = np.random.default_rng(5)
+    log_weights = np.array([np.log(2), -np.inf, np.log(8)]) - 3000
+    picks = np.bincount([pick(log_weights, rng) for _ in range(20_000)], minlength=3)
+    assert picks[1] == 0
+    assert abs(picks[0] / 20_000 - 0.2) < 0.0142
+
+
+@IN_EACH
+def test_what_is_left_in_a_trie_is_the_mass_of_the_trees_not_drawn(trees, graphs):
+    """After every tree; relative to itself, though less than 1e-100 is left in the end."""
+    distribution = graphs.over(graphs.gaussian(3, 60), trees)
+    oracle, choices, rng = Oracle(distribution), choices_in(distribution), np.random.default_rng(1)
+    root = Node(choices.log_probs(()))
+    left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
+    while left:
+        assert log_sum(root.log_left) == pytest.approx(np.logaddexp.reduce(list(left.values())), rel=1e-12, abs=1e-11)
+        path = draw_new(root, choices.depth, rng, lambda prefix: zip(*choices.branch(prefix, rng), strict=True))
+        left.pop(tuple(choices.heads_of_each(np.array([choices_of(path)]))[0].tolist()))
+    assert log_sum(root.log_left) == -np.inf
+
+
+@IN_EACH
+@pytest.mark.parametrize("safe_share", [0.0, 1e-6, 1.1])
+def test_subtracting_and_summing_agree_on_flat_scores(safe_share, trees, graphs, monkeypatch):
+    """A threshold of 0 always subtracts, one above 1 never; the trees drawn are the same."""
+    distribution = graphs.over(graphs.gaussian(4), trees)
+    expected = draw_zmigrod(distribution, 25, np.random.default_rng(1)).heads
+    monkeypatch.setattr(module, "SAFE_SHARE", safe_share)
+    assert np.array_equal(draw_zmigrod(distribution, 25, np.random.default_rng(1)).heads, expected)
+
+
+def test_a_remainder_far_below_a_rounding_error(graphs):
+    """One tree has all mass but 1e-40: one minus its probability is 0 in float64, what is left is not."""
+    distribution = graphs.distribution(graphs.gaussian(3, 60, seed=2))
+    conditionals = Conditionals(distribution)
+    first = draw_zmigrod(distribution, 1, np.random.default_rng(0))
+    rest = draw_zmigrod(distribution, 9, np.random.default_rng(0))
+    assert first.mass == 1.0
+    root = int(np.argmin(first.heads[0])) + 1
+    prefix = (root, *(int(h) for w, h in enumerate(first.heads[0], 1) if w != root))
+    log_left = module._log_left(conditionals, (), np.array([prefix]), first.log_probs)
+    others = np.logaddexp.reduce(rest.log_probs[1:])
+    assert others < -30
+    assert np.logaddexp.reduce(log_left) == pytest.approx(others, rel=1e-12)
