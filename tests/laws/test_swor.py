@@ -23,7 +23,6 @@ from tests.pearson import chi_square
 
 pytestmark = pytest.mark.laws
 
-Float = NDArray[np.float64]
 LEVEL = 0.001
 RUNS = 1_500
 EXACT = [algorithm for algorithm in ALGORITHMS if algorithm.exact]
