@@ -11,22 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from deptree_cli.core import walks
+from deptree_cli.core import spaces, walks
 from deptree_cli.core.audit import Tally
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import (
-    MULTI_ROOT,
-    PROJECTIVE,
-    PROJECTIVE_MULTI,
-    SINGLE_ROOT,
-    SPACES,
-    Elimination,
-    TreeSpace,
-    space,
-)
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace, space
 from tests.laws.test_samplers import counts_of
 from tests.oracle import Oracle
 from tests.pearson import chi_square
@@ -45,16 +36,8 @@ every = cache(all_trees)
 def test_every_tree_space_has_an_exact_default():
     assert SAMPLERS.get("auto").exact
     assert all(SAMPLERS.get("auto").serves(trees) for trees in SPACES)
-    assert [sampler.name for sampler in SAMPLERS if sampler.root_probs] == ["wilson-rc"]
-    assert [sampler.name for sampler in SAMPLERS if not sampler.exact] == ["wilson-rc"]
-
-
-@pytest.mark.filterwarnings("error")
-@EACH_SERVED
-def test_shape_and_type(sampler, trees, graphs):
-    for n, size in [(1, 3), (5, 100), (5, 0)]:
-        heads = sampler.draw(graphs.over(graphs.gaussian(n), trees), size, np.random.default_rng(1))
-        assert (heads.shape, heads.dtype) == ((size, n), np.int32)
+    for sampler in SAMPLERS:
+        assert (sampler.name == "wilson-rc") == bool(sampler.root_probs) == (not sampler.exact)
 
 
 @EACH
@@ -96,6 +79,18 @@ def test_the_stream_decides_everything(sampler, trees, graphs):
     assert not np.array_equal(sampler.draw(distribution, 200, rng), sampler.draw(distribution, 200, rng))  # it goes on
 
 
+@pytest.mark.filterwarnings("error")
+@EACH_SERVED
+def test_shape_and_type_also_far_beyond_the_range_of_float64(sampler, trees, graphs):
+    for n, size in [(1, 3), (6, 100), (6, 0)]:
+        heads = sampler.draw(graphs.over(graphs.disconnected(n, 1e7), trees), size, np.random.default_rng(2))
+        assert (heads.shape, heads.dtype) == ((size, n), np.int32)
+        assert trees.contains(heads).all()
+    heads = sampler.draw(graphs.over(graphs.disconnected(6, 1e7), trees), 100, np.random.default_rng(2))
+    crossings = (heads == 0) | ((heads > 3) != (np.arange(1, 7) > 3))
+    assert (crossings.sum(axis=1) == 2).all()  # ROOT to one half, and from there or from ROOT to the other
+
+
 def random_distribution(n: int, seed: int, trees: TreeSpace) -> TreeDistribution:
     """Extreme weights, among them zeros; one tree is kept possible."""
     rng = np.random.default_rng(seed)
@@ -114,15 +109,6 @@ def test_only_trees_and_never_a_forbidden_arc(sampler, trees, n, seed):
     heads = sampler.draw(distribution, 40, np.random.default_rng(seed))
     assert trees.contains(heads).all()
     assert (distribution.log_weights(heads) > -np.inf).all()
-
-
-@EACH_SERVED
-def test_trees_far_beyond_the_range_of_float64(sampler, trees, graphs):
-    distribution = graphs.over(graphs.disconnected(6, 1e7), trees)
-    heads = sampler.draw(distribution, 100, np.random.default_rng(2))
-    assert trees.contains(heads).all()
-    crossings = (heads == 0) | ((heads > 3) != (np.arange(1, 7) > 3))
-    assert (crossings.sum(axis=1) == 2).all()  # ROOT to one half, and from there or from ROOT to the other
 
 
 def expected_steps(distribution: TreeDistribution) -> float:
@@ -230,18 +216,11 @@ def test_a_million_projective_trees_of_ten_graphs(graphs):
     assert min(p_values) * len(p_values) > 0.001, p_values
 
 
-SIZE = 40_000
 CALLS = 6_000  # of two trees each
 # Of nine chi-square tests of limits 1 in 1000 runs may fail one.
 THRESHOLD = 0.001 / 9
 # A walk over four words takes 4 to 10 steps, mostly: no tree, about every second, and nearly all of them are walked.
 LIMITS = pytest.mark.parametrize("limit", [0, 8, 20])
-
-
-def p_value(distribution: TreeDistribution, heads: NDArray[np.int32]) -> float:
-    tally = Tally(distribution)
-    tally.add(heads)
-    return tally.audit().p_value
 
 
 def test_local_root_probabilities(graphs):
@@ -257,9 +236,11 @@ def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     monkeypatch.setattr(walks, "LIMIT_PER_TREE", 0)
 
 
-def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistribution, seed: int) -> NDArray[np.int32]:
-    rng = np.random.default_rng(seed)
-    return np.concatenate([draw(distribution, 2, rng) for _ in range(CALLS)])
+def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistribution, seed: int) -> float:
+    """The p-value of trees of many calls; a tree that is none has p = 0."""
+    rng, tally = np.random.default_rng(seed), Tally(distribution)
+    tally.add(np.concatenate([draw(distribution, 2, rng) for _ in range(CALLS)]))
+    return tally.audit().p_value
 
 
 @pytest.mark.slow("statistics")
@@ -272,7 +253,7 @@ def test_a_limit_does_not_bias(draw, limit, graphs, monkeypatch):
     """
     limited(monkeypatch, limit)
     distribution = graphs.distribution(graphs.gaussian(4, seed=5), single_root=draw is not walks.draw_spanning)
-    assert p_value(distribution, two_by_two(draw, distribution, seed=6)) > THRESHOLD
+    assert two_by_two(draw, distribution, seed=6) > THRESHOLD
 
 
 @pytest.mark.parametrize("limit", [0, 5, 200, 10**6])
@@ -281,16 +262,16 @@ def test_the_root_drawn_is_kept(limit, graphs, monkeypatch):
     limited(monkeypatch, limit)
     for root in range(1, 7):
         distribution = graphs.distribution(graphs.gaussian(6))  # a fresh one: root marginals are worked out once
-        monkeypatch.setattr(Elimination, "root_marginals", lambda factors, root=root: np.eye(7)[root])
+        monkeypatch.setattr(spaces.Elimination, "root_marginals", lambda factors, root=root: np.eye(7)[root])
         heads = walks.draw_marginal(distribution, 100, np.random.default_rng(12))
         assert (heads[:, root - 1] == 0).all()
         assert ((heads == 0).sum(axis=1) == 1).all()
 
 
-rooted_sampler = Elimination.rooted_sampler
+rooted_sampler = spaces.Elimination.rooted_sampler
 
 
-def any_root(elimination: Elimination) -> Callable[[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]], None]:
+def any_root(elimination: spaces.Elimination) -> Callable[..., None]:
     """A wrong way to redraw: from all trees, whatever the root."""
     draw = rooted_sampler(elimination)
     return lambda roots, state, heads: draw(np.zeros_like(roots), state, heads)
@@ -304,12 +285,12 @@ def test_drawing_the_root_anew_would_be_caught(graphs, monkeypatch):
     those of short ones are then drawn too often, their frequencies move by several percent.)
     """
     limited(monkeypatch, 8)
-    monkeypatch.setattr(Elimination, "rooted_sampler", any_root)
+    monkeypatch.setattr(spaces.Elimination, "rooted_sampler", any_root)
     log_scores = graphs.uniform(4)
     log_scores[1:, 2:] -= 2.0
     log_scores[1, 2:] += 2.5  # word 1 is a likely head: walks to it are short
     distribution = graphs.distribution(log_scores)
-    assert p_value(distribution, two_by_two(walks.draw_marginal, distribution, seed=10)) < 1e-6
+    assert two_by_two(walks.draw_marginal, distribution, seed=10) < 1e-6
 
 
 def root_corrected(distribution: TreeDistribution) -> tuple[Oracle, NDArray[np.float64]]:
@@ -320,19 +301,16 @@ def root_corrected(distribution: TreeDistribution) -> tuple[Oracle, NDArray[np.f
     return oracle, walks.local_root_probs(distribution)[roots] * probs / root_marginals[roots]
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_the_bias_of_root_correction_is_its_distance_from_the_truth(seed, graphs):
-    for log_scores in (graphs.gaussian(4, 2, seed), graphs.holes(4, seed)):
-        distribution = graphs.distribution(log_scores)
-        oracle, drawn = root_corrected(distribution)
-        by_enumeration = 0.5 * np.abs(drawn - np.exp(oracle.log_probs)).sum()
-        assert SAMPLERS.get("wilson-rc").bias(distribution) == pytest.approx(by_enumeration, abs=1e-13)
-
-
-def test_root_correction_is_exact_given_its_roots(graphs):
+def test_the_bias_of_root_correction_is_its_distance_from_the_truth(graphs):
     """H0: wilson-rc draws P(tree | root) times its own root probabilities. 40,000 trees, chi-square over those of
     the 64 that are expected five times, threshold 0.001: the bias lies in the roots alone."""
+    for seed in range(10):
+        for log_scores in (graphs.gaussian(4, 2, seed), graphs.holes(4, seed)):
+            distribution = graphs.distribution(log_scores)
+            oracle, drawn = root_corrected(distribution)
+            by_enumeration = 0.5 * np.abs(drawn - np.exp(oracle.log_probs)).sum()
+            assert SAMPLERS.get("wilson-rc").bias(distribution) == pytest.approx(by_enumeration, abs=1e-13)
     distribution = graphs.distribution(graphs.gaussian(4, seed=5))
     oracle, drawn = root_corrected(distribution)
-    heads = walks.draw_root_corrected(distribution, SIZE, np.random.default_rng(14))
+    heads = walks.draw_root_corrected(distribution, 40_000, np.random.default_rng(14))
     assert chi_square(counts_of(heads, oracle.trees), drawn)[2] > 0.001
