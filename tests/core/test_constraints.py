@@ -58,7 +58,6 @@ def test_a_rule_and_the_words_that_break_it(kind, rule, words):
 
 
 def test_every_word_too_many_is_a_place():
-    """Of words of a stretch with their heads outside, of subjects of a verb, of arcs that cross."""
     crossing = [3, 0, 2, 2], ["punct", "root", "obj", "obl"]
     assert places({"no-crossing": ["punct"]}, *crossing) == [Violation("no-crossing punct", 1, (1, 2))]
     assert places({"projective": ["punct"]}, *crossing)[0].words == (1, 2)
@@ -69,7 +68,6 @@ def test_every_word_too_many_is_a_place():
 
 
 def test_rules_of_ones_own():
-    """Whatever a function names, of trees only; a stretch of words of which two have their heads outside."""
     rules = Ruleset("mine", (Function("long", lambda heads, labels: (4, 1) if labels[3] == "punct" else None),))
     spanned = Words((), WORDS.upos, WORDS.feats, spans=((3, 4), (1, 2)))
     assert broken(rules, spanned, HEADS, LABELS) == [Violation("long", 4, (4, 1)), Violation("spans", 3, (3, 4))]
@@ -77,7 +75,6 @@ def test_rules_of_ones_own():
 
 
 def test_what_is_not_known_breaks_nothing():
-    """A word without a label has none of those that a rule names, `!these` neither; one without UPOS is left out."""
     assert not places({"mask": [{"label": ["!nsubj", "!root"]}]}, labels=["nsubj", "root", "", ""])
     assert not places({"mask": [{"label": "obj", "upos": "NOUN", "allow": True}]})
     assert places({"mask": [{"distance": [2, 9], "label": []}]}, labels=["", "", "", ""])
@@ -208,7 +205,6 @@ def test_conflicts_are_where_trees_break_a_rule_and_lose_none_that_obey(kind):
 
 
 def test_words_that_a_function_names():
-    """Twice is as good as once; a word that is not there is an error."""
     words = Words(("a",), [None] * 2, [frozenset()] * 2)
     rule = Function("both below ROOT", lambda heads, labels: [2, 1, 2] if list(heads) == [0, 0] else None)
     (nogood,) = rule.bound(words).nogoods(LabelledTree([0, 0], [0, 0]))
@@ -229,7 +225,6 @@ def first_gap(heads: list[int], labels: list[int], word: int) -> int | None:
 
 
 def test_the_first_gap_of_each_word():
-    """By definition."""
     known, rng, found = Words(("flat", "punct", "x"), [None] * 8, [frozenset()] * 8), random.Random(1), 0
     find = NoGaps("no", ("flat",), ("punct",)).bound(known)
     for _ in range(2000):

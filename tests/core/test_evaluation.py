@@ -128,7 +128,6 @@ def test_sentence_lengths(n, name):
 
 @pytest.mark.parametrize("kind", CLASSES.names)
 def test_classes_divide_the_words(kind):
-    """Every class's right words are among its words in both trees, and all words of a tree are in one class."""
     random = np.random.default_rng(3)
     for _ in range(20):
         pair = [

@@ -88,7 +88,6 @@ OF_FEATURES = [
 
 
 def of_features(distribution: TreeDistribution, features: Float) -> Iterator[Float]:
-    """The values and gradients of all quantities that features are given for."""
     for quantity, function in OF_FEATURES:
         yield function(distribution, features, *[np.ones(2)] * (len(quantity.inputs) - 1))
 
@@ -116,7 +115,6 @@ def test_features_are_finite_where_trees_have_the_arc_and_do_not_count_elsewhere
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_the_variance_of_the_risk_by_enumeration(space, n):
-    """Also where some heads are not known."""
     distribution = TreeDistribution(np.random.default_rng(n).normal(0, 2, (n + 1, n + 1)), space=space)
     oracle, heads = Oracle(distribution), distribution.argmax()
     for gold in (heads, np.where(np.arange(n) == 0, -1, heads)):

@@ -22,13 +22,11 @@ Arc = tuple[int, int]
 
 
 def chunk_of(trees: Iterable[Sequence[int]]) -> tuple[Int, Int]:
-    """Heads one after another, and where each tree starts."""
     trees = [*map(list, trees)]
     return np.array([*itertools.chain(*trees)], dtype=np.int64), np.cumsum([0, *map(len, trees)])
 
 
 def cross(a: Arc, b: Arc) -> bool:
-    """Whether just one end of an arc is between those of the other."""
     (i, j), (k, last) = sorted(a), sorted(b)
     return i < k < j < last or k < i < last < j
 
@@ -49,12 +47,10 @@ def weight(arcs: list[Arc]) -> int:
 
 
 def arcs_of(heads: Sequence[int]) -> list[Arc]:
-    """The ends of arcs between words, the head first."""
     return [(head, word) for word, head in enumerate(heads, 1) if head]
 
 
 def by_definition(heads: list[int]) -> dict[str, float]:
-    """Every quantity, as its docstring says."""
     n, words = len(heads), range(1, len(heads) + 1)
     arcs = arcs_of(heads)
     lengths, left = [abs(h - d) for h, d in arcs], [h > d for h, d in arcs]
@@ -86,7 +82,6 @@ def by_definition(heads: list[int]) -> dict[str, float]:
 
 @UP_TO_5
 def test_quantities_are_their_definitions(n):
-    """Of several roots, too: what sums over arcs come to, and the place of the first root."""
     trees = all_trees(n, MULTI_ROOT).tolist()
     expected = [by_definition(heads) for heads in trees]
     for quantity in MEASURES:
@@ -120,7 +115,6 @@ def dominates(heads: list[int], above: int, word: int) -> bool:
 
 @UP_TO_5
 def test_arcs_are_crossed_and_nonprojective_by_definition(n):
-    """In a chunk of all trees, and of these between trees of other lengths."""
     trees = [[0], *all_trees(n, MULTI_ROOT).tolist(), [3, 4, 0, 3], [0, 1, 1], [0, 0]]
     expected: list[tuple[bool, bool, int]] = []
     for heads in trees:
@@ -144,12 +138,10 @@ def shape(heads: list[int], word: int = 0) -> str:
 
 
 def shapes(n: int) -> list[list[int]]:
-    """One tree of each shape over n words, with one root or several."""
     return list({shape(heads): heads for heads in all_trees(n, MULTI_ROOT).tolist()}.values())
 
 
 def in_order(heads: list[int], places: tuple[int, ...]) -> list[int]:
-    """The same tree with its words in other places, which count from 1."""
     moved = [0] * len(heads)
     for place, head in zip(places, heads, strict=True):
         moved[place - 1] = places[head - 1] if head else 0
@@ -218,7 +210,6 @@ def tree(n: int, step: int, width: int, twist: int) -> list[int]:
 
 
 def test_long_trees_have_the_numbers_of_lal():
-    """To all digits; in two of them arcs that cross are shorter than any that do not."""
     functions = SMALLEST | {
         "variance_sum_length": OF_LENGTH[RANDOM_ORDER].variance,
         "expected_sum_length_projective": OF_LENGTH[measures.RANDOM_PROJECTIVE_ORDER].mean,

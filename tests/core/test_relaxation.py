@@ -17,7 +17,7 @@ import pytest
 
 from deptree_cli import TreeDistribution
 from deptree_cli.core import rules as kinds
-from deptree_cli.core.constrained import Constrained, constrained, under
+from deptree_cli.core.constrained import constrained, under
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.rule_search import Relaxation, listed_names
@@ -34,72 +34,50 @@ class Case(NamedTuple):
     """A random sentence with its constraints, and every tree of it: its score, and the constraints that it breaks."""
 
     constraints: Relaxation
+    names: list[str]
     scores: np.ndarray
     broken: np.ndarray
 
-    @property
-    def names(self) -> list[str]:
-        """Of the constraints."""
-        return [each.name for each in self.constraints.all]
-
     def can_hold(self, numbers: Sequence[int]) -> bool:
-        """Whether a tree obeys these of the constraints."""
         return bool((~self.broken[:, list(numbers)].any(axis=1)).any())
 
-    @property
-    def obeying(self) -> Constrained:
-        """The distribution with what is given up."""
-        asked = self.constraints
-        return under(asked, asked.forbidden(asked.all), rules_of(asked.all), relax=True)
 
-
-def random_demands(rng: np.random.Generator, n: int) -> Iterator[Constraint]:
-    """Relaxation of words, most of which forbid much, and some that only a tree decides."""
+def random_constraints(rng: np.random.Generator, n: int) -> Iterator[Constraint]:
+    """Most forbid a word much, and some only a tree decides."""
     words = Words(LABELS, [None] * n, [frozenset()] * n)
     for number in range(rng.integers(2, 9)):
         arcs = rng.random((n + 1, len(LABELS))) < rng.choice([0.4, 0.6, 0.9])
         yield of_word(f"mask-{number}", Choice(int(rng.integers(1, n + 1)), arcs))
-    first = int(rng.integers(1, n + 1))
-    rare = [kinds.Function("never", lambda heads, labels: [1, *([n] if n > 1 else [])])] * bool(rng.random() < 0.1)
     rules = [
         kinds.AtMostOne("single", ("subj", "obj")),
         kinds.Below("leaf", Condition(("subj",))),
         kinds.NoCrossing("crossing", ("obj",)),
         kinds.Function("chain", lambda heads, labels: [1] if 0 not in heads[:1] else None),
-        *rare,
+        *[kinds.Function("never", lambda heads, labels: [1, n][: 1 + (n > 1)])] * bool(rng.random() < 0.1),
     ]
-    for rule in rules:
-        if rng.random() < 0.5 and (bound := rule.bound(words)):
-            yield Constraint(rule.name, bound)
-    span = kinds.Together().bound(Words(LABELS, words.upos, words.feats, ((first, n),)))
-    if rng.random() < 0.4 and span:
-        yield Constraint("span", span)
-
-
-def case(rng: np.random.Generator, space: TreeSpace) -> Case:
-    n = int(rng.choice([1, 2, 3, 3, 3, 3, 3, 4]))
-    scores = rng.normal(size=(n + 1, n + 1, len(LABELS))) * rng.choice([1.0, 10.0])
-    base = TreeDistribution(scores, labels=LABELS, space=space)
-    constraints = list(random_demands(rng, n))
-    joint, found = base.joint_log_scores(), []
-    for heads in all_trees(n, space).tolist():
-        for labels in product(range(len(LABELS)), repeat=n):
-            score = joint[heads, np.arange(1, n + 1), labels].sum()
-            if score > -np.inf:
-                tree = LabelledTree(heads, labels)
-                found.append((score, [each.is_broken_by(tree) for each in constraints]))
-    totals, broken = zip(*found, strict=True)
-    return Case(Relaxation(base, lambda: constraints), np.array(totals), np.array(broken))
+    bounds = [(rule.name, rule.bound(words)) for rule in rules]
+    span = Words(LABELS, words.upos, words.feats, ((int(rng.integers(1, n + 1)), n),))
+    for name, bound in [*bounds, ("span", kinds.Together().bound(span))]:
+        if rng.random() < 0.5 and bound:
+            yield Constraint(name, bound)
 
 
 def cases(space: TreeSpace, infeasible: bool) -> Iterator[Case]:
-    rng = np.random.default_rng(29)
-    left = GRAPHS
+    rng, left = np.random.default_rng(29), GRAPHS
     while left:
-        each = case(rng, space)
-        if each.can_hold(range(len(each.names))) != infeasible:
+        n = int(rng.choice([1, 2, 3, 3, 3, 3, 3, 4]))
+        scores = rng.normal(size=(n + 1, n + 1, len(LABELS))) * rng.choice([1.0, 10.0])
+        base = TreeDistribution(scores, labels=LABELS, space=space)
+        constraints = list(random_constraints(rng, n))
+        trees = [*product(all_trees(n, space).tolist(), product(range(len(LABELS)), repeat=n))]
+        totals = np.array([base.joint_log_scores()[heads, range(1, n + 1), labels].sum() for heads, labels in trees])
+        kept = np.flatnonzero(totals > -np.inf)
+        broken = [[each.is_broken_by(LabelledTree(*trees[at])) for each in constraints] for at in kept]
+        names = [each.name for each in constraints]
+        found = Case(Relaxation(base, lambda all_=constraints: all_), names, totals[kept], np.array(broken))
+        if found.can_hold(range(len(names))) != infeasible:
             left -= 1
-            yield each
+            yield found
 
 
 @pytest.mark.slow("size")
@@ -121,18 +99,16 @@ def test_a_conflict_holds_for_no_tree_and_needs_all_its_demands(space):
 @EACH_SPACE
 @pytest.mark.parametrize("infeasible", [True, False])
 def test_the_fewest_are_given_up_and_the_best_of_these_trees_found(space, infeasible):
-    """Nothing where a tree obeys."""
     sizes = set()
     for each in cases(space, infeasible):
-        counts, found = each.broken.sum(axis=1), each.obeying
+        asked, counts = each.constraints, each.broken.sum(axis=1)
+        found = under(asked, asked.forbidden(asked.all), rules_of(asked.all), relax=True)
         best = int(np.where(counts == counts.min(), each.scores, -np.inf).argmax())
         names = [each.names[at] for at in np.flatnonzero(each.broken[best])]
-        assert (found.given_up is not None) == infeasible
-        if infeasible:
-            assert found.given_up.fewest
-            assert list(found.given_up.names) == names
+        given_up = found.given_up
+        assert (given_up and (list(given_up.names), given_up.fewest)) == ((names, True) if infeasible else None)
         (tree, *_), words = found.best_trees(), np.arange(1, found.distribution.n + 1)
-        score = each.constraints.base.joint_log_scores()[tree.heads, words, tree.labels].sum()
+        score = asked.base.joint_log_scores()[tree.heads, words, tree.labels].sum()
         assert score == pytest.approx(each.scores[best], abs=1e-9)
         assert tree.certified
         sizes.add(len(names))
@@ -152,25 +128,16 @@ def test_a_small_budget_gives_up_something_that_is_enough_and_says_if_fewer_may_
 
 
 def test_quickxplain_on_any_sets():
-    """Whichever sets cannot hold together: the answer contains one of them, and is it."""
-    rng = np.random.default_rng(3)
+    """What is named is one of the sets that cannot hold together; 2 of 1,000 are found with some 40 questions."""
+    rng, questions = np.random.default_rng(3), []
     for _ in range(300):
         size = int(rng.integers(1, 12))
         bad = [frozenset(rng.choice(size, rng.integers(1, size + 1), replace=False).tolist()) for _ in range(3)]
-
-        def can_hold(some: Sequence[int], bad: Sequence[frozenset[int]] = bad) -> bool:
-            return not any(each <= set(some) for each in bad)
-
-        found = conflicting(range(size), can_hold)
+        found = conflicting(range(size), lambda some, bad=bad: not any(each <= set(some) for each in bad))
         assert frozenset(found) in bad
         assert not any(set(part) >= each for part in combinations(found, len(found) - 1) for each in bad)
-
-
-def test_quickxplain_asks_little():
-    """2 of 1,000 that cannot hold together are found with some 40 questions."""
-    asked = []
-    conflicting(range(1000), lambda some: asked.append(some) or not {3, 700} <= set(some))
-    assert len(asked) <= 45
+    conflicting(range(1000), lambda some: questions.append(some) or not {3, 700} <= set(some))
+    assert len(questions) <= 45
 
 
 def test_masks_are_demands_of_each_word_and_rules_of_the_tree():

@@ -41,7 +41,6 @@ EACH_SPACE = pytest.mark.parametrize("space", SPACES, ids=lambda space: space.na
 
 
 def free(n: int, *of_words: WordConstraint) -> SentenceConstraints:
-    """No rules for n words, but constraints of these."""
     return SentenceConstraints(Ruleset("", ()), Words(("",), [None] * n, [frozenset()] * n), of_words)
 
 
@@ -50,7 +49,6 @@ def wanted_of(case: Case) -> SentenceConstraints:
 
 
 def given_of(case: Case, seed: int) -> Given:
-    """Heads and labels of all kinds: free ones, beyond the sentence, the word itself, in cycles; also no label."""
     rng = np.random.default_rng([seed, 1])
     n = case.words.n
     heads = [FREE if rng.random() < 0.15 else int(rng.integers(0, n + 2)) for _ in range(n)]
@@ -59,7 +57,6 @@ def given_of(case: Case, seed: int) -> Given:
 
 
 def cost_of_word(given: Given, word: int, head: int, label: str, costs: Costs) -> int:
-    """What a word costs, from the definition: another head and another label, each."""
     own, name = given.heads[word - 1], given.labels[word - 1]
     return costs.head * (own not in (FREE, head)) + costs.label * (name not in ("", label))
 
@@ -81,7 +78,6 @@ def tree_of(found: Repaired) -> Tree:
 
 
 def could_be(case: Case) -> Bool:
-    """Which arcs with which labels there are whatever scores say, (n+1, n+1, L)."""
     n, names = case.words.n, case.known.labels
     arcs = ~np.eye(n + 1, dtype=np.bool_) & (np.arange(n + 1) > 0)
     is_root, below_root = np.array([name == "root" for name in names]), np.arange(n + 1)[:, None] == 0
@@ -89,15 +85,12 @@ def could_be(case: Case) -> Bool:
 
 
 def of_tree(case: Case, tree: Tree) -> tuple[int, float]:
-    """How many arcs of a tree the scores forbid, and its score."""
     numbers = [case.known.labels.index(each) for each in tree.labels]
     own = [float(case.weights[head, word, numbers[word - 1]]) for head, word, _ in tree.arcs()]
     return sum(map(math.isinf, own)), math.fsum(own)
 
 
 def in_order(case: Case, given: Given, costs: Costs) -> Iterator[tuple[float, int, float, Tree]]:
-    """Every labelled tree with its cost, how many of its arcs scores forbid, and its score, by these: heads times
-    labels, then sorted."""
     possible, names, n = could_be(case), case.known.labels, case.words.n
     heads = all_trees(n, case.distribution.space)
     labels = np.array(list(product(range(len(names)), repeat=n)))
@@ -117,7 +110,6 @@ def in_order(case: Case, given: Given, costs: Costs) -> Iterator[tuple[float, in
 
 
 def obeys(case: Case, tree: Tree, only_masks: bool = False) -> bool:
-    """Whether a tree keeps the rules, masks included."""
     tables = [each for each in case.tables if not only_masks or each[0] == "mask"]
     return (only_masks or case.is_obeyed(tree)) and all(brute_rules.obeys(tree, *each, case.words) for each in tables)
 
@@ -240,7 +232,6 @@ def test_a_gap_is_by_how_much_less_another_tree_may_cost():
 @pytest.mark.quick
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e6, 1e12])
 def test_a_change_outweighs_every_score(size):
-    """Of trees the one that changes least is taken, however large scores are; and the score decides when equal."""
     space, scores = SPACES.get("single-root"), np.zeros((3, 3, 1))
     scores[2, 1] = scores[0, 2] = size
     for own, repaired in (([0, 1], [0, 1]), ([0, 0], [2, 0]), ([FREE, FREE], [2, 0])):
@@ -296,7 +287,6 @@ def test_a_label_is_as_probable_as_it_was_counted_and_more_if_it_was_given():
 
 
 def test_counts_add_up_and_travel():
-    """Counts of parts are those of the whole, in any order, also after pickling; an unknown tag has no habits."""
     whole, sum_of_parts = counted(), Habits()
     empty = sum_of_parts.arcs(TAGS)
     for each in (counted(1), pickle.loads(pickle.dumps(counted(1)))):
@@ -330,7 +320,6 @@ def test_labels_are_those_counted_given_asked_for_and_meant():
 
 
 def test_meanings_of_given_labels():
-    """Itself first, each once; nothing where no label is given."""
     others = [["obj", "obj"], ["obl:tmod", "obl"], ["", ""]]
     given = Given([FREE] * 3, ["dobj", "obl", ""], others)
     assert list(given.meanings) == [["dobj", "obj"], ["obl", "obl:tmod"], []]

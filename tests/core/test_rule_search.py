@@ -40,7 +40,6 @@ case_of = cache(random_case)
 
 
 def worths_of(case: Case, method: str) -> dict[tuple[int, ...], dict[tuple[str, ...], float]]:
-    """What each labelled tree that obeys is worth, by heads and labels: its log-weight, or its expected score."""
     arcs: dict[tuple[int, int, str], float] = {}
     if method == MBR:
         total = np.logaddexp.reduce([tree.weight for tree in case.unmasked])
@@ -195,7 +194,6 @@ APART = 8 * 2.0**-17
 
 
 def costs_of(case: Case, rng: np.random.Generator, unit: float | None) -> Float:
-    """Random costs of the arcs with labels that a case has; with a unit whole costs, and parts that sum to less."""
     whole = LogScores(case.constrained().distribution).whole
     fine = rng.random(whole.shape) * rng.choice([0.3, 1.0, 3.0])
     costs = fine if unit is None else fine + unit * rng.integers(0, 3, whole.shape)
@@ -213,7 +211,6 @@ def is_certain(settled: Settled) -> bool:
 @pytest.mark.slow("size")
 @EACH_SPACE
 def test_the_cheapest_trees_are_those_of_enumeration(space):
-    """125 cases in each space, with and without whole costs; without a search before."""
     none = 0
     for seed in range(125):
         case, rng = random_case(space, seed), np.random.default_rng(seed)
@@ -287,7 +284,6 @@ def test_no_certified_tree_is_another_than_that_of_a_long_search(space):
 
 @EACH_SPACE
 def test_a_budget_that_is_too_small_still_gives_a_tree_and_an_honest_gap(space):
-    """12 maximum trees by the search, and 12 under penalties; beside the search with 3,000."""
     found = missed = 0
     for scores, rules, unit in medium(space, range(175)):
         best = BranchAndBound(scores, space, rules, 3000, unit).best()
@@ -328,7 +324,6 @@ def test_equal_trees_come_in_one_order_whatever_vertices_are_found(space, monkey
 
 
 def test_of_another_space_the_bound_holds():
-    """There is an oracle of the best tree, but no rows: what is certain is right, and nothing is claimed of others."""
     certain = 0
     for seed in range(60):
         case, rules = case_and_rules(HEADS_FIRST, seed, 4)
@@ -379,7 +374,6 @@ def test_enough_flows_as_scipy_has_it():
 
 
 def test_without_highspy_only_what_is_hard_ends(monkeypatch):
-    """Two subjects, crossing punctuation and cycles: the search alone does not settle it."""
     labels = ["punct" if word % 3 == 0 else ("nsubj", "obj")[word % 2] for word in range(1, 19)]
     tags = ["PUNCT" if label == "punct" else "NOUN" for label in labels]
     hard = [16, 5, 14, 9, 3, 9, 2, 13, 2, 13, 4, 6, 17, 8, 6, 18, 15, 11], labels, tags

@@ -92,7 +92,6 @@ def test_shape_and_type_also_far_beyond_the_range_of_float64(sampler, trees, gra
 
 
 def random_distribution(n: int, seed: int, trees: TreeSpace) -> TreeDistribution:
-    """Extreme weights, among them zeros; one tree is kept possible."""
     rng = np.random.default_rng(seed)
     weights = rng.choice(EXTREME, size=(n + 1, n + 1))
     weights[rng.random(weights.shape) < rng.random()] = 0.0
@@ -152,7 +151,6 @@ def test_few_trees_come_from_elimination_and_many_from_walks(single_root, graphs
 
 @BOTH
 def test_trees_that_walks_are_long_to_come_from_elimination(single_root, graphs):
-    """However certain the trees are: here two words in three choose each other."""
     distribution = graphs.distribution(graphs.saturated(20), single_root)
     assert walks.least_steps(distribution) > 1e6
     assert np.array_equal(drawn("auto", distribution, 1000), drawn("elimination", distribution, 1000))
@@ -231,7 +229,6 @@ def test_local_root_probabilities(graphs):
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """All walks of a call may take so many steps together."""
     monkeypatch.setattr(walks, "LIMIT", limit)
     monkeypatch.setattr(walks, "LIMIT_PER_TREE", 0)
 
@@ -258,7 +255,6 @@ def test_a_limit_does_not_bias(draw, limit, graphs, monkeypatch):
 
 @pytest.mark.parametrize("limit", [0, 5, 200, 10**6])
 def test_the_root_drawn_is_kept(limit, graphs, monkeypatch):
-    """Also beyond the limit."""
     limited(monkeypatch, limit)
     for root in range(1, 7):
         distribution = graphs.distribution(graphs.gaussian(6))  # a fresh one: root marginals are worked out once
@@ -272,7 +268,6 @@ rooted_sampler = spaces.Elimination.rooted_sampler
 
 
 def any_root(elimination: spaces.Elimination) -> Callable[..., None]:
-    """A wrong way to redraw: from all trees, whatever the root."""
     draw = rooted_sampler(elimination)
     return lambda roots, state, heads: draw(np.zeros_like(roots), state, heads)
 
@@ -294,7 +289,6 @@ def test_drawing_the_root_anew_would_be_caught(graphs, monkeypatch):
 
 
 def root_corrected(distribution: TreeDistribution) -> tuple[Oracle, NDArray[np.float64]]:
-    """By enumeration: all trees, and wilson-rc's P(root) P(tree | root) of each."""
     oracle = Oracle(distribution)
     probs, roots = np.exp(oracle.log_probs), np.argmin(oracle.trees, axis=1) + 1
     root_marginals = np.bincount(roots, weights=probs, minlength=distribution.n + 1)

@@ -59,7 +59,6 @@ def test_spaces_by_what_they_allow():
 
 @EACH
 def test_contains(trees):
-    """Its trees and no other heads, out of every tuple of numbers from -1 to n + 1."""
     for n in (1, 2, 3):
         heads = np.stack(np.meshgrid(*[np.arange(-1, n + 2)] * n, indexing="ij"), axis=-1).reshape(-1, n)
         found = heads[trees.contains(heads)]
@@ -113,7 +112,6 @@ def test_arc_covariance(cases):
 
 @pytest.mark.quick
 def test_the_best_trees(cases):
-    """All trees, once each, in the order of their sums; fewer are the first of more; the first by itself."""
     for trees, log_scores, distribution, oracle in cases:
         words = np.arange(1, len(log_scores))
         heads, total = trees.maximum_tree(log_scores)
@@ -223,7 +221,6 @@ def test_sentences_too_long_for_float64_to_count_their_trees():
 
 
 def only(arcs: dict[int, tuple[int, ...]]) -> Float:
-    """Scores that allow each word these heads."""
     scores = np.full((len(arcs) + 1,) * 2, -np.inf)
     for word, heads in arcs.items():
         scores[list(heads), word] = 0.0
@@ -281,7 +278,6 @@ def test_every_refusal_of_fixed_heads_names_two_arcs_that_cross(n, single_root):
 
 
 def test_going_between_spaces(graphs):
-    """A projective distribution is the other one given that no arcs cross."""
     distribution = graphs.distribution(graphs.gaussian(5, 2))
     without, exact = distribution.over(PROJECTIVE), Oracle(distribution)
     kept = PROJECTIVE.contains(exact.trees)
@@ -295,7 +291,6 @@ def test_going_between_spaces(graphs):
 
 @np.errstate(invalid="ignore")
 def shift_in_batch(log_scores: Any, trees: TreeSpace) -> Shifted:
-    """As PyTorch and JAX are asked, with padding."""
     nodes = len(log_scores)
     padded = np.full((2, nodes + 1, nodes + 1), -np.inf, dtype=log_scores.dtype)
     padded[1, :nodes, :nodes] = log_scores

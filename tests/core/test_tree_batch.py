@@ -44,7 +44,6 @@ COST = module.COST
 
 @pytest.fixture(autouse=True)
 def every_thread(monkeypatch):
-    """Threads are taken for the smallest batches, too."""
     monkeypatch.setattr(module, "COST", 1.0)
 
 
@@ -53,7 +52,6 @@ def batch_of(sentences: list[Float], trees: TreeSpace, dtype: Any = np.float64, 
 
 
 def answers(batch: TreeBatch) -> bytes:
-    """Log Z, marginals and covariances."""
     values = np.random.default_rng(2).normal(size=batch.log_scores.shape).astype(batch.log_scores.dtype)
     found = (batch.log_partitions(), *batch.log_partitions_and_marginals(), batch.covariances(values))
     return b"".join(each.tobytes() for each in found)

@@ -29,7 +29,6 @@ SHAPED = [("flat", SINGLE_ROOT), ("peaked", SINGLE_ROOT), ("flat", PROJECTIVE)]
 
 
 def z_scores(found: Any, exact: Any) -> Any:
-    """Of the means of many estimates."""
     return (np.mean(found, axis=0) - exact) / (np.std(found, axis=0) / np.sqrt(len(found)))
 
 

@@ -35,7 +35,6 @@ N = pytest.mark.parametrize("n", [1, 2, 4, 5])
 
 
 def gold_heads(n: int) -> NDArray[np.int32]:
-    """A chain, but for one word whose head is unknown."""
     heads = np.arange(n, dtype=np.int32)
     heads[n // 2] = -1 if n > 2 else 0
     return heads
@@ -71,7 +70,6 @@ def wrong(oracle: Oracle, gold: NDArray[np.int32]) -> Float:
 
 
 def sums(oracle: Oracle, features: Float) -> Float:
-    """Each tree's sums of its arcs' features, (trees, R)."""
     return features[oracle.trees, np.arange(1, len(features))].sum(axis=1)
 
 
@@ -95,8 +93,6 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 
 
 def of_trees(name: str) -> Callable[..., Any]:
-    """The expectation of a quantity of trees, tree by tree; 0 where it is not defined."""
-
     def value(oracle: Oracle) -> Any:
         heads = oracle.trees.astype(np.int64)
         starts = np.arange(0, heads.size + 1, heads.shape[1])
@@ -111,7 +107,6 @@ ONE_ROOT = ("mean_length", "head_final", "root_place")
 
 
 def in_space(name: str, trees: TreeSpace) -> TreeSpace:
-    """The tree space, or for means one of trees with a single root."""
     return SINGLE_ROOT if name in ONE_ROOT and not trees.single_root else trees
 
 

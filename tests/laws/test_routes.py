@@ -25,7 +25,6 @@ LENGTHS = [4, 1, 14, 6, 2, 9, 3, 53]  # 53 words go side by side in float32 only
 
 
 def padded(sentences: Scores, rubbish: float, dtype: Any = np.float64) -> Any:
-    """The scores with rubbish in the padding and column 0, and on diagonals: nobody may look there."""
     size = max(map(len, sentences)) + 1
     scores = np.full((len(sentences), size, size), rubbish, dtype)
     for out, given in zip(scores, sentences, strict=True):
@@ -39,7 +38,6 @@ def lengths_of(sentences: Scores) -> Any:
 
 
 def by_batch(batch: TreeBatch, question: str, values: Any) -> Any:
-    """An answer of a batch, laid out as its scores are; which stay as they are."""
     before = batch.log_scores.tobytes()
     found = {
         "log_partition": batch.log_partitions,
@@ -51,8 +49,6 @@ def by_batch(batch: TreeBatch, question: str, values: Any) -> Any:
 
 
 def in_padding(dtype: Any, precision: str) -> Callable[..., Any]:
-    """A route by a padded batch of some type, computed in some precision."""
-
     def ask(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
         scores, directions = padded(sentences, np.nan, dtype), padded(values, np.nan, dtype)
         return by_batch(TreeBatch(scores, lengths_of(sentences), space, precision, 2), question, directions)

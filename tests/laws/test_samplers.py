@@ -34,7 +34,6 @@ def called(part: object) -> str:
 
 
 def small_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
-    """The distributions to enumerate; saturated words 1e-12 apart, halves of sentences e^-1000 apart."""
     log_scores = {
         "uniform": lambda: graphs.uniform(n),
         "peaked": lambda: graphs.gaussian(n, 3, seed=n),
@@ -100,7 +99,6 @@ def arc_p_values(heads: Heads, marginals: Float) -> Float:
 
 
 def given_arc(distribution: TreeDistribution, head: int, dependent: int) -> Float:
-    """Exact marginals of the trees that have an arc: its rivals are forbidden."""
     log_scores = distribution.log_scores.copy()
     log_scores[np.arange(distribution.n + 1) != head, dependent] = -np.inf
     return TreeDistribution(log_scores, single_root=distribution.single_root).over(distribution.space).marginals()

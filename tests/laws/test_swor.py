@@ -3,7 +3,7 @@ ones that have to be caught. The same of labelled trees."""
 
 from __future__ import annotations
 
-import itertools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -44,7 +44,6 @@ TESTS = len(ORDERED) * len(EXACT) * 2  # pairs and triples
 
 
 def ordered_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
-    """Distributions whose trees' orders are counted; saturated words 1e-12 apart."""
     log_scores = {
         "uniform": lambda: graphs.uniform(n),
         "peaked": lambda: graphs.gaussian(n, 2, seed=3),
@@ -69,7 +68,6 @@ def triple_probabilities(probs: Float) -> Float:
 
 
 def order_p_values(algorithm: Algorithm, distribution: TreeDistribution, runs: int = RUNS) -> list[float]:
-    """Chi-square of the first two and of the first three trees over their exact order probabilities."""
     oracle, rng = Oracle(distribution), np.random.default_rng(5000)
     probs, p_values = np.exp(oracle.log_probs), []
     number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
@@ -202,13 +200,6 @@ def test_every_tree_once_and_then_the_end(algorithm, trees, graph, graphs):
         assert draws.exhausted == (size == count)
 
 
-@EACH
-@IN_EACH
-def test_every_tree_of_few_words(algorithm, trees, graphs):
-    for n in (1, 2, 3):
-        check_every_tree_once(algorithm, graphs.over(graphs.gaussian(n), trees))
-
-
 @IN_EACH
 @pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.999), (10, 1e-6), (50, 1e-12)])
 def test_every_tree_once_whenever_repeats_are_too_many(repeats, least, trees, graphs, monkeypatch):
@@ -220,10 +211,12 @@ def test_every_tree_once_whenever_repeats_are_too_many(repeats, least, trees, gr
 
 
 @pytest.mark.parametrize("graph", ["flat", "times 50", "gap 27.6", "gap 100"])
-@pytest.mark.parametrize("trees", [SINGLE_ROOT, PROJECTIVE_MULTI], ids=called)
-def test_every_tree_of_more_words(trees, graph, graphs):
-    """625 or 273 trees of 5 words by `auto`."""
-    check_every_tree_once(ALGORITHMS.get("auto"), graphs.over(HARD[graph](graphs, 5, trees), trees))
+@IN_EACH
+def test_every_tree_of_other_lengths(trees, graph, graphs):
+    """Up to 3 words by all algorithms, and 625 or 273 trees of 5 words by `auto`."""
+    for algorithm, n in [*product(EXACT, (1, 2, 3)), (ALGORITHMS.get("auto"), 5)]:
+        if n < 5 or trees in (SINGLE_ROOT, PROJECTIVE_MULTI):
+            check_every_tree_once(algorithm, graphs.over(HARD[graph](graphs, n, trees), trees))
 
 
 def subtract(distribution: TreeDistribution, size: int, rng: np.random.Generator, mass: float) -> Draws:
@@ -274,11 +267,10 @@ def labelled(n: int, scale: float, labels: int = 2, gap: float = 0.0, trees: Tre
 
 
 def every(given: TreeDistribution) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
-    """All labelled trees and their probabilities."""
     found = {}
     for heads in Oracle(given).trees:
         choices = [[0] if head == 0 else range(1, len(given.labels.names)) for head in heads]
-        for labels in itertools.product(*choices):
+        for labels in product(*choices):
             of_labels = given.labels.log_probs_of(heads[None], np.array([labels], dtype=np.int32))
             log_prob = given.log_probs(heads[None]) + of_labels
             found[tuple(heads.tolist()), labels] = float(np.exp(log_prob[0]))
