@@ -13,9 +13,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import (
     FEATURES,
-    arc_covariance,
     entropy_gradient,
-    expected_sum,
     kl_gradient,
     renyi_gradient,
     risk,
@@ -65,18 +63,6 @@ def test_renyi_falls_with_its_order(single_root, graphs):
     trees = 5**4 if single_root else 6**4
     assert found[0] == pytest.approx(np.log(trees), rel=1e-4)
     assert found[-1] == pytest.approx(-distribution.log_prob(distribution.argmax()), rel=2e-3)
-
-
-@BOTH
-def test_the_expected_sum_of_an_arcs_indicator_is_its_marginal(single_root, graphs):
-    distribution = graphs.distribution(graphs.holes(4, 2, single_root), single_root)
-    values = np.full((5, 5), np.inf)
-    values[np.isfinite(distribution.log_scores)] = 0.0
-    assert expected_sum(distribution, values) == 0.0
-    assert not arc_covariance(distribution, values).any()
-    values[np.isfinite(distribution.log_scores)] = 1.0
-    assert expected_sum(distribution, values) == pytest.approx(4.0)  # every tree has four arcs
-    assert arc_covariance(distribution, values) == pytest.approx(np.zeros((5, 5)), abs=1e-14)
 
 
 OF_FEATURES = [

@@ -67,21 +67,13 @@ def test_draws_and_their_times():
     assert replace(two_certain, tau=np.inf).window == np.inf
 
 
-@pytest.mark.parametrize(
-    ("size", "most", "totals"),
-    [
-        (3, 0, {}),
-        (5, 0, {}),
-        (7, 2, {1: 6, 2: 7}),
-        (12, 6, {1: 6, 5: 10, 6: 12}),
-        (10_000, 5_000, {1: 6, 50: 55, 51: 57, 4_999: 5_499, 5_000: 10_000}),
-    ],
-)
-def test_how_many_are_drawn(size, most, totals):
+def test_how_many_are_drawn():
     """At least five and a tenth behind those that reach the mass; all, where half of them do not."""
-    assert most_certain(size) == most
-    assert {certain: size_for_mass(certain, size) for certain in totals} == totals
-    assert all(size_for_mass(certain, size) <= size for certain in range(1, most + 1))
+    assert [most_certain(size) for size in (3, 5, 7, 12, 10_000)] == [0, 0, 2, 6, 5_000]
+    assert [size_for_mass(certain, 12) for certain in range(1, 7)] == [6, 7, 8, 9, 10, 12]
+    certain = (1, 50, 51, 4_999, 5_000)
+    assert [size_for_mass(each, 10_000) for each in certain] == [6, 55, 57, 5_499, 10_000]
+    assert [size_for_mass(each, 7) for each in (1, 2)] == [6, 7]
 
 
 @EACH
@@ -165,25 +157,18 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(graph, repeats, least, 
 
 
 @IN_EACH
-@pytest.mark.parametrize("size", [64, 1000, 3000])
+@pytest.mark.parametrize("size", [64, 1500, 3000])
 def test_memory_does_not_show(size, trees, graphs, monkeypatch):
-    distribution = graphs.over(graphs.gaussian(7 if trees.projective else 5, 3), trees)
+    """It grows from room for two cells or slots, over junk of two kinds; more trees than the first set holds."""
+    distribution, empty = graphs.over(graphs.gaussian(7 if trees.projective else 5, 3), trees), np.empty
     expected = draw(distribution, size)
+    for junk in (0, 7):
+        monkeypatch.setattr(np, "empty", lambda *shape, junk=junk, **how: np.full_like(empty(*shape, **how), junk))
+        found = draw(distribution, size)
+        assert np.array_equal(found.heads, expected.heads)
+        assert np.array_equal(found.arrivals, expected.arrivals)
     monkeypatch.setattr(cells, "SLOTS" if trees.projective else "CELLS", 2)
     assert np.array_equal(draw(distribution, size).heads, expected.heads)
-
-
-@IN_EACH
-def test_memory_is_not_read_before_it_is_written(trees, graphs, monkeypatch):
-    """Over junk of two kinds; more trees than the first set of them holds."""
-    distribution, empty, found = graphs.over(graphs.gaussian(7, 3), trees), np.empty, []
-    for junk in (0, 7):
-        monkeypatch.setattr(
-            np, "empty", lambda *shape, junk=junk, **options: np.full_like(empty(*shape, **options), junk)
-        )
-        found.append(draw(distribution, 1500))
-    assert np.array_equal(found[0].heads, found[1].heads)
-    assert np.array_equal(found[0].arrivals, found[1].arrivals)
 
 
 @pytest.mark.parametrize(("trees", "n", "size"), [(SINGLE_ROOT, 100, 10_000), (PROJECTIVE, 40, 5_000)])

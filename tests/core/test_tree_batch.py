@@ -27,7 +27,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import partition, partitions
 from deptree_cli.core.peakedness import peakedness, peakednesses
-from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
+from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.core.tree_batch import spread
 from deptree_cli.kernels.packed import LONG
@@ -55,20 +55,6 @@ def answers(batch: TreeBatch) -> bytes:
     values = np.random.default_rng(2).normal(size=batch.log_scores.shape).astype(batch.log_scores.dtype)
     found = (batch.log_partitions(), *batch.log_partitions_and_marginals(), batch.covariances(values))
     return b"".join(each.tobytes() for each in found)
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """Which sentences are answered by their own distributions, as they come."""
-    taken: list[int] = []
-    by_itself = TreeBatch.alone
-
-    def counted(batch: TreeBatch, b: int) -> TreeDistribution:
-        taken.append(b)
-        return by_itself(batch, b)
-
-    monkeypatch.setattr(TreeBatch, "alone", counted)
-    return taken
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.0, 8.0, 40.0, 1e6])
@@ -123,29 +109,24 @@ def test_facts_are_those_of_each_to_the_last_bit(trees):
 
 
 @EACH_SPACE
-def test_where_float64_does_not_suffice(graphs, alone, trees):
-    """Halves e^-2000 apart, or log Z near -640, every other sentence: those alone are worked out by themselves."""
+def test_only_what_float64_does_not_hold_is_answered_alone(graphs, trees, monkeypatch):
+    """Halves e^-2000 apart, or log Z near -640; and where ROOT prefers a word that governs none, which with a single
+    root cannot come last. Known heads take no search: one word only ROOT may govern, though others may be roots."""
+    taken, by_itself = [], TreeBatch.alone
+    monkeypatch.setattr(TreeBatch, "alone", lambda batch, b: taken.append(b) or by_itself(batch, b))
     near = 640.0 if trees.single_root else 320.0
     sentences = [graphs.disconnected(6, 2000.0), graphs.gaussian(4), graphs.disconnected(5, near), graphs.gaussian(6)]
     for ask in QUESTIONS:
-        alone.clear()
+        taken.clear()
         ask(batch_of(sentences, trees))
-        assert alone == [0, 2]
-
-
-@pytest.mark.parametrize("n", [3, 5, 9])
-def test_graphs_that_take_a_search_for_pivots(graphs, alone, n):
-    """ROOT prefers a word that governs none: with a single root it cannot come last. With several ROOT reaches all.
-
-    Known heads take no search: one word only ROOT may govern, though other words may be roots.
-    """
-    misled, known = graphs.gaussian(n), graphs.gaussian(n, 3)
-    misled[n, :] = known[1:, 2] = -np.inf
-    misled[0, n], known[0, 2] = 20.0, -9.0
-    for trees, taken in ((space(True), [3]), (space(False), [])):
-        alone.clear()
+        assert taken == [0, 2]
+    for n in () if trees.projective else (3, 5, 9):
+        misled, known = graphs.gaussian(n), graphs.gaussian(n, 3)
+        misled[n, :] = known[1:, 2] = -np.inf
+        misled[0, n], known[0, 2] = 20.0, -9.0
+        taken.clear()
         batch_of([graphs.gaussian(n), graphs.one_way(n), known, misled], trees).log_partitions()
-        assert alone == taken
+        assert taken == ([3] if trees.single_root else [])
 
 
 @pytest.mark.slow("size")
@@ -245,25 +226,18 @@ def test_float32_keeps_marginals_within_what_it_says():
 
 
 def test_padded_scores_and_weights():
-    rng, lengths = np.random.default_rng(0), [3, 5, 1]
-    padded = np.abs(rng.normal(size=(3, 6, 6)))
-    cut = [each[: n + 1, : n + 1] for each, n in zip(padded, lengths, strict=True)]
-    by_lengths = batch(padded, lengths, "weight", single_root=False)
-    alone = [TreeDistribution(each, "weight", single_root=False).log_partition for each in cut]
-    assert by_lengths.log_partition.tolist() == batch(cut, None, "weight", single_root=False).log_partition.tolist()
-    assert by_lengths.log_partition.tolist() == alone
-    assert [each.n for each in by_lengths] == lengths
-    assert repr(by_lengths) == "<TreeDistributions: 3 sentences, spanning trees with several roots>"
-
-
-def test_nothing_changes_it():
-    """Neither what is done to the scores afterwards nor what is done to an answer."""
-    scores = np.zeros((2, 4, 4))
-    together = batch(scores)
+    """Neither what is done to the scores afterwards changes anything nor what is done to an answer."""
+    scores, lengths = np.abs(np.random.default_rng(0).normal(size=(3, 6, 6))), [3, 5, 1]
+    cut = [each[: n + 1, : n + 1].copy() for each, n in zip(scores, lengths, strict=True)]
+    found = [batch(scores, lengths, "weight", single_root=False), batch(cut, None, "weight", single_root=False)]
     scores[:] = 9.0
-    assert together[0].log_partition == together.log_partition[0] == TreeDistribution(np.zeros((4, 4))).log_partition
+    alone = [TreeDistribution(each, "weight", single_root=False).log_partition for each in cut]
+    assert [each.log_partition.tolist() for each in found] == [alone, alone]
+    assert [each.n for each in found[0]] == lengths
+    assert found[0][1].log_partition == alone[1]
+    assert repr(found[0]) == "<TreeDistributions: 3 sentences, spanning trees with several roots>"
     with pytest.raises(ValueError, match="read-only"):
-        together.marginals()[0][0, 1] = 1.0
+        found[0].marginals()[0][0, 1] = 1.0
 
 
 @EACH_SPACE
