@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -29,7 +30,6 @@ from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.rules.constraints import repaired
 from deptree_cli.io.rules.reading import KINDS
 from deptree_cli.kernels.trees import reaches
-from tests.brute_rules import Tree
 from tests.heads_first import HEADS_FIRST
 from tests.random_rules import Case, random_case
 
@@ -39,29 +39,28 @@ CASES = range(500)
 case_of = cache(random_case)
 
 
-def worths_of(case: Case, method: str) -> dict[tuple[int, ...], dict[tuple[str, ...], float]]:
-    arcs: dict[tuple[int, int, str], float] = {}
+def solved(
+    case: Case, size: int, method: str, budget: int = BUDGET
+) -> tuple[list[Found] | str, list[float], list[float]]:
+    """The best trees or why there are none, what these are worth, and what the best trees of enumeration are worth.
+
+    The worth of a labelled tree that obeys is its log-weight, or its expected score.
+    """
+    arcs, worths = Counter[tuple[int, int, str]](), dict[tuple[int, ...], dict[tuple[str, ...], float]]()
     if method == MBR:
         total = np.logaddexp.reduce([tree.weight for tree in case.unmasked])
         for tree in case.unmasked:
-            for arc in tree.arcs():
-                arcs[arc] = arcs.get(arc, 0.0) + math.exp(tree.weight - total)
-    found: dict[tuple[int, ...], dict[tuple[str, ...], float]] = {}
+            arcs.update(dict.fromkeys(tree.arcs(), math.exp(tree.weight - total)))
     for tree in case.obedient:
         worth = sum(arcs[arc] for arc in tree.arcs()) if method == MBR else tree.weight
-        found.setdefault(tree.heads, {})[tree.labels] = worth
-    return found
-
-
-def tree_of(found: Found, names: Sequence[str]) -> Tree:
-    return Tree(tuple(found.heads.tolist()), tuple(names[label] for label in found.labels.tolist()))
-
-
-def best_or_error(case: Case, size: int, method: str, budget: int = BUDGET) -> list[Found] | str:
+        worths.setdefault(tree.heads, {})[tree.labels] = worth
+    best = sorted((max(each.values()) for each in worths.values()), reverse=True)
     try:
-        return case.constrained().best_trees(size, method, budget)
+        found = case.constrained().best_trees(size, method, budget)
     except DeptreeError as error:
-        return error.problem
+        return error.problem, [], best
+    named = [tuple(case.known.labels[label] for label in each.labels.tolist()) for each in found]
+    return found, [worths[tuple(each.heads)][labels] for each, labels in zip(found, named, strict=True)], best
 
 
 @pytest.mark.slow("size")
@@ -75,24 +74,19 @@ def test_the_best_trees_are_those_of_enumeration(space, method):
     """
     none = 0
     for seed in CASES:
-        case = case_of(space, seed)
-        worths = worths_of(case, method)
         size = (1, 2, 5, 1, 2, 4, 1, 1000)[seed % 8]
-        found = best_or_error(case, size, method)
-        if not worths:
+        found, worths, best = solved(case_of(space, seed), size, method)
+        if not best:
             none += 1
             assert isinstance(found, str), seed
             assert "no tree that obeys" not in found, seed
             continue
         assert not isinstance(found, str), (seed, found)
-        expected = sorted((max(each.values()) for each in worths.values()), reverse=True)[:size]
-        trees = [tree_of(each, case.known.labels) for each in found]
-        assert len({tree.heads for tree in trees}) == len(trees) == len(expected), seed
+        assert len({tuple(each.heads) for each in found}) == len(found) == len(best[:size]), seed
         assert all(each.certified for each in found), seed
-        actual = [worths[tree.heads][tree.labels] for tree in trees]
-        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9, err_msg=str(seed))
-        scores = [each.score - found[0].score for each in found]
-        np.testing.assert_allclose(scores, np.array(expected) - expected[0], rtol=0, atol=1e-9, err_msg=str(seed))
+        np.testing.assert_allclose(worths, best[:size], rtol=0, atol=1e-9, err_msg=str(seed))
+        scores, differences = [each.score - found[0].score for each in found], np.array(best[:size]) - best[0]
+        np.testing.assert_allclose(scores, differences, rtol=0, atol=1e-9, err_msg=str(seed))
     assert none > 10
 
 
@@ -103,19 +97,13 @@ def test_a_small_budget_is_never_a_silent_guess(space, method):
     """What is found obeys; it is the best if it is certified, else no tree is better by more than its gap."""
     uncertain = unknown = 0
     for seed in CASES[::2]:
-        case, budget = case_of(space, seed), 1 + seed // 2 % 5
-        worths = worths_of(case, method)
-        found = best_or_error(case, 3, method, budget)
+        found, worths, bests = solved(case_of(space, seed), 3, method, budget=1 + seed // 2 % 5)
         if isinstance(found, str):
             unknown += "that obeys" in found
-            assert not worths or "that obeys" in found, seed
+            assert not bests or "that obeys" in found, seed
             continue
-        expected = sorted((max(each.values()) for each in worths.values()), reverse=True)
-        for each, best in zip(found, expected, strict=False):
-            tree = tree_of(each, case.known.labels)
-            worth = worths[tree.heads][tree.labels]
-            assert each.gap >= 0
-            assert each.gap >= best - worth - 1e-9, seed
+        for each, worth, best in zip(found, worths, bests, strict=False):
+            assert each.gap >= max(0, best - worth - 1e-9), seed
             assert each.certified or each is found[-1], seed
         uncertain += not found[-1].certified
     assert uncertain > 10
