@@ -13,17 +13,8 @@ import pytest
 from scipy.stats import binom, norm
 from scipy.stats import t as student
 
-from deptree_cli.core.evaluation import (
-    CLASSES,
-    CONTENT,
-    FUNCTIONAL,
-    METRICS,
-    UNIVERSAL_FEATURES,
-    by_class,
-    in_order,
-    universal,
-    universal_features,
-)
+from deptree_cli.core import evaluation
+from deptree_cli.core.evaluation import CLASSES, METRICS, by_class, in_order
 from deptree_cli.core.intervals import bootstrap, f1, percentiles, randomisation_test
 from tests.tree_files import cells, comparison, tree_text, word
 
@@ -58,12 +49,12 @@ def test_punctuation():
 
 def test_relations_and_features_are_those_of_the_shared_task():
     udeval = pytest.importorskip("udtools.udeval", reason="udtools is not installed")
-    found = CONTENT, FUNCTIONAL, UNIVERSAL_FEATURES
+    found = evaluation.CONTENT, evaluation.FUNCTIONAL, evaluation.UNIVERSAL_FEATURES
     assert found == (udeval.CONTENT_DEPRELS, udeval.FUNCTIONAL_DEPRELS, udeval.UNIVERSAL_FEATURES)
     assert len(METRICS) == 13
     given = "Foo=Bar", "_", "Number=Sing|Case=Nom|Number[psor]=Sing"
-    assert [universal_features(each) for each in given] == ["", "", "Case=Nom|Number=Sing"]
-    assert universal("nsubj:pass") == "nsubj"
+    assert [evaluation.universal_features(each) for each in given] == ["", "", "Case=Nom|Number=Sing"]
+    assert evaluation.universal("nsubj:pass") == "nsubj"
 
 
 @pytest.mark.quick

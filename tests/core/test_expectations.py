@@ -1,4 +1,4 @@
-"""Expectations at their limits, by hand; features that do not count; the spread of the risk. Laws are in tests/laws."""
+"""Expectations at their limits, by hand; features that do not count; the spread of the risk. Laws: tests/laws."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ from deptree_cli.core import expectations
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import (
-    FEATURES,
-    entropy_gradient,
-    kl_gradient,
-    renyi_gradient,
-    risk,
-    risk_variance,
-)
+from deptree_cli.core.expectations import FEATURES
 from deptree_cli.core.intervals import normal_interval
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.spaces import SPACES
@@ -31,7 +24,7 @@ def test_a_divergence_from_what_is_impossible_there_is_infinite(graphs):
     distribution, other = graphs.distribution(graphs.gaussian(3)), graphs.distribution(graphs.holes(3, 1, True))
     assert expectations.kl(distribution, other) == np.inf
     assert expectations.cross_entropy(distribution, other) == np.inf
-    assert np.isnan(kl_gradient(distribution, other)).all()
+    assert np.isnan(expectations.kl_gradient(distribution, other)).all()
     assert expectations.kl(other, distribution) < np.inf
 
 
@@ -42,14 +35,14 @@ def test_arcs_that_are_impossible_in_both_do_not_count(graphs):
     useless = chain.copy()
     useless[3, 2] = 5.0  # 2 is the head of 3: a cycle
     assert expectations.kl(graphs.distribution(useless), graphs.distribution(chain)) == 0.0
-    assert np.isfinite(kl_gradient(graphs.distribution(useless), graphs.distribution(chain))).all()
+    assert np.isfinite(expectations.kl_gradient(graphs.distribution(useless), graphs.distribution(chain))).all()
 
 
 def test_limits(graphs):
     distribution = graphs.distribution(graphs.gaussian(5))
     assert expectations.kl(distribution, distribution) == 0.0
     assert expectations.renyi(distribution, 1.0) == expectations.entropy(distribution)
-    assert np.array_equal(renyi_gradient(distribution, 1.0), entropy_gradient(distribution))
+    assert np.array_equal(expectations.renyi_gradient(distribution, 1.0), expectations.entropy_gradient(distribution))
     assert expectations.renyi(distribution, 1 + 1e-5) == pytest.approx(expectations.entropy(distribution), rel=1e-4)
     assert expectations.entropy(graphs.distribution(np.zeros((5, 5)))) == pytest.approx(3 * np.log(4))
 
@@ -105,7 +98,9 @@ def test_the_variance_of_the_risk_by_enumeration(space, n):
     oracle, heads = Oracle(distribution), distribution.argmax()
     for gold in (heads, np.where(np.arange(n) == 0, -1, heads)):
         wrong, probs = ((oracle.trees != gold) & (gold >= 0)).sum(axis=1), np.exp(oracle.log_probs)
-        assert risk_variance(distribution, gold) == pytest.approx(probs @ (wrong - probs @ wrong) ** 2, abs=1e-12)
+        assert expectations.risk_variance(distribution, gold) == pytest.approx(
+            probs @ (wrong - probs @ wrong) ** 2, abs=1e-12
+        )
 
 
 def test_an_interval_from_the_variance_of_the_risk_covers():
@@ -117,8 +112,8 @@ def test_an_interval_from_the_variance_of_the_risk_covers():
         distribution = TreeDistribution(random.normal(0, 2, (13, 13)), id=str(number))
         heads = distribution.argmax()
         right += (distribution.sample(400, seed=9) == heads).sum(axis=1)
-        mean += 12 - risk(distribution, heads)
-        variance += risk_variance(distribution, heads)
+        mean += 12 - expectations.risk(distribution, heads)
+        variance += expectations.risk_variance(distribution, heads)
     low, high = normal_interval(mean, variance, 0.95)
     assert 362 <= ((low <= right) & (right <= high)).sum() <= 397
     assert (np.abs(right - mean) <= (high - low) / 4).sum() < 362

@@ -11,23 +11,11 @@ from operator import ne
 import numpy as np
 import pytest
 
+from deptree_cli.core import repair
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.repair import (
-    ADDED,
-    FREE,
-    KINDS,
-    STAYS,
-    Aims,
-    Costs,
-    Given,
-    Habits,
-    Objective,
-    Repaired,
-    distances,
-    nearest,
-)
+from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Objective, Repaired, distances, nearest
 from deptree_cli.core.rules import Words
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import SPACES
@@ -265,9 +253,9 @@ def counted(times: int = 2) -> Habits:
 def test_an_arc_is_as_probable_as_it_was_counted():
     """Of DET: its head was a NOUN next to it on the right, 2 times of 2; near ones where nothing was counted."""
     scores = counted().arcs(TAGS)
-    assert scores[2, 1] == pytest.approx(np.log((2 + ADDED) / (2 + KINDS * ADDED)))
-    assert scores[3, 1] == pytest.approx(np.log(ADDED / 2 / (2 + KINDS * ADDED)))
-    assert scores[0, 3] == pytest.approx(np.log((2 + ADDED) / (2 + KINDS * ADDED)))
+    assert scores[2, 1] == pytest.approx(np.log((2 + repair.ADDED) / (2 + repair.KINDS * repair.ADDED)))
+    assert scores[3, 1] == pytest.approx(np.log(repair.ADDED / 2 / (2 + repair.KINDS * repair.ADDED)))
+    assert scores[0, 3] == pytest.approx(np.log((2 + repair.ADDED) / (2 + repair.KINDS * repair.ADDED)))
     scores = Habits().arcs(["NOUN"] * 5)
     assert scores[2, 1] > scores[3, 1] > scores[5, 1]
 
@@ -279,7 +267,7 @@ def test_a_label_is_as_probable_as_it_was_counted_and_more_if_it_was_given():
     assert np.exp(scores[2, 1]).sum() == pytest.approx(1)
     assert scores[3, 2].argmax() == 1
     given = counted().label_scores(TAGS, names, Given([FREE] * 3, ["", "dobj", ""], [(), ["obj"], ()]))
-    np.testing.assert_allclose(given[:, 2, 2] - scores[:, 2, 2], STAYS - 1)
+    np.testing.assert_allclose(given[:, 2, 2] - scores[:, 2, 2], repair.STAYS - 1)
     np.testing.assert_array_equal(given[:, 1], scores[:, 1])
     names = ("acl", "dep", "det", "nsubj", "root")
     for habits, tags, best in ((counted(), TAGS, "det"), (counted(), ["ADJ"] * 3, "dep"), (Habits(), TAGS, "dep")):

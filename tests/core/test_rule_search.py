@@ -23,7 +23,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_program import BranchAndCut, Settled
-from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, LogScores
+from deptree_cli.core.rule_search import BUDGET, BranchAndBound, LogScores
 from deptree_cli.core.rules import Bound, Function, LabelledTree
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import SPACES, TreeSpace
@@ -39,9 +39,7 @@ CASES = range(500)
 case_of = cache(random_case)
 
 
-def solved(
-    case: Case, size: int, method: str, budget: int = BUDGET
-) -> tuple[list[Found] | str, list[float], list[float]]:
+def solved(case: Case, size: int, method: str, budget: int = BUDGET) -> Any:
     """The best trees or why there are none, what these are worth, and what the best trees of enumeration are worth.
 
     The worth of a labelled tree that obeys is its log-weight, or its expected score.

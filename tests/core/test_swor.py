@@ -15,19 +15,7 @@ import pytest
 
 from deptree_cli.core import cells
 from deptree_cli.core import conditionals as module
-from deptree_cli.core.conditionals import (
-    Choices,
-    Conditionals,
-    Derivations,
-    HeadPaths,
-    Node,
-    choices_in,
-    choices_of,
-    draw_new,
-    draw_zmigrod,
-    log_sum,
-    pick,
-)
+from deptree_cli.core.conditionals import Conditionals, Derivations, choices_in, log_sum, pick
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
@@ -278,8 +266,8 @@ GRAPHS = {
 }
 
 
-def sequences_of(choices: Conditionals | Derivations, heads: Heads) -> Choices:
-    prefixes: Choices = np.empty((1, 0), dtype=np.int64)
+def sequences_of(choices: Conditionals | Derivations, heads: Heads) -> module.Choices:
+    prefixes: module.Choices = np.empty((1, 0), dtype=np.int64)
     for _ in range(choices.depth):
         above, choice = np.nonzero(np.isfinite(choices.log_probs_of_each(prefixes)))
         prefixes = np.column_stack([prefixes[above], choice])
@@ -363,7 +351,7 @@ def test_what_prefixes_share_changes_no_probability(n, log_gap, single_root, gra
     log_scores[n // 2 + 1 :, 1 : n // 2 + 1] -= log_gap
     conditionals = Conditionals(graphs.distribution(log_scores, single_root))
     beam = conditionals.beam(7)
-    assert isinstance(beam, HeadPaths)
+    assert isinstance(beam, module.HeadPaths)
     prefixes, above = np.empty((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
     for _ in range(n):
         log_probs = beam(prefixes, above)
@@ -378,7 +366,7 @@ def test_without_enough_memory_each_goes_by_itself(monkeypatch, graphs):
     monkeypatch.setattr(module, "MOST_NUMBERS", 1000)
     conditionals, prefixes = Conditionals(graphs.distribution(graphs.uniform(4), True)), np.array([[1], [2]])
     beam = conditionals.beam(100)
-    assert not isinstance(beam, HeadPaths)
+    assert not isinstance(beam, module.HeadPaths)
     assert np.array_equal(beam(prefixes, np.zeros(2, dtype=np.int64)), conditionals.log_probs_of_each(prefixes))
 
 
@@ -413,12 +401,12 @@ def test_what_is_left_in_a_trie_is_the_mass_of_the_trees_not_drawn(trees, graphs
     """After every tree; relative to itself, though less than 1e-100 is left in the end."""
     distribution = graphs.over(graphs.gaussian(3, 60), trees)
     oracle, choices, rng = Oracle(distribution), choices_in(distribution), np.random.default_rng(1)
-    root = Node(choices.log_probs(()))
+    root = module.Node(choices.log_probs(()))
     left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
     while left:
         assert log_sum(root.log_left) == pytest.approx(np.logaddexp.reduce(list(left.values())), rel=1e-12, abs=1e-11)
-        path = draw_new(root, choices.depth, rng, lambda prefix: zip(*choices.branch(prefix, rng), strict=True))
-        left.pop(tuple(choices.heads_of_each(np.array([choices_of(path)]))[0].tolist()))
+        path = module.draw_new(root, choices.depth, rng, lambda prefix: zip(*choices.branch(prefix, rng), strict=True))
+        left.pop(tuple(choices.heads_of_each(np.array([module.choices_of(path)]))[0].tolist()))
     assert log_sum(root.log_left) == -np.inf
 
 
@@ -427,6 +415,6 @@ def test_what_is_left_in_a_trie_is_the_mass_of_the_trees_not_drawn(trees, graphs
 def test_subtracting_and_summing_agree_on_flat_scores(safe_share, trees, graphs, monkeypatch):
     """A threshold of 0 always subtracts, one above 1 never; the trees drawn are the same."""
     distribution = graphs.over(graphs.gaussian(4), trees)
-    expected = draw_zmigrod(distribution, 25, np.random.default_rng(1)).heads
+    expected = module.draw_zmigrod(distribution, 25, np.random.default_rng(1)).heads
     monkeypatch.setattr(module, "SAFE_SHARE", safe_share)
-    assert np.array_equal(draw_zmigrod(distribution, 25, np.random.default_rng(1)).heads, expected)
+    assert np.array_equal(module.draw_zmigrod(distribution, 25, np.random.default_rng(1)).heads, expected)
