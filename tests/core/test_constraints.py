@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from deptree_cli.core.rules import Choice, Function, LabelledTree, NoGaps, Nogoo
 from deptree_cli.core.ruleset import LabelNumbers, Ruleset, Violation, broken
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.rules.reading import read_rules, ruleset_of
-from tests.brute_rules import Tree, hangs_together, obeys
+from tests.brute_rules import Sentence, Tree, hangs_together, obeys
 from tests.random_rules import Case, random_case
 
 HEADS, LABELS = [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"]
@@ -159,11 +160,6 @@ def test_what_is_broken_without_a_head_is_so_with_any_head():
 KINDS = "at-most-one", "leaf", "below", "no-gaps", "projective", "out-of-gaps", "no-crossing"
 
 
-def is_made(choice: Choice, tree: Tree, names: Sequence[str]) -> bool:
-    label = names.index(tree.labels[choice.word - 1]) if choice.arcs.shape[1] > 1 else 0
-    return bool(choice.arcs[tree.heads[choice.word - 1], label])
-
-
 def rules_of(case: Case, kind: str):
     if kind == "spans":
         yield Together().bound(case.known), lambda tree: hangs_together(tree, case.words)
@@ -173,15 +169,20 @@ def rules_of(case: Case, kind: str):
             yield rule.bound(case.known), lambda tree, table=table: obeys(tree, kind, table, case.words)
 
 
-def check(nogood: Nogood, tree: Tree, obedient: Sequence[Tree], names: Sequence[str]) -> None:
-    """A nogood is of choices that the tree made and that no tree makes that obeys; what goes along is in none of
-    these that make all but the last."""
-    choices, also = nogood.choices, nogood.also_excluded()
-    assert len({choice.word for choice in choices}) == len(choices)
-    assert all(is_made(choice, tree, names) for choice in choices)
-    for other in obedient:
-        if all(is_made(choice, other, names) for choice in choices[:-1]):
-            assert not any(is_made(choice, other, names) for choice in (choices[-1], *also)), (tree, other)
+def check(nogood: Nogood, tree: LabelledTree, heads: np.ndarray, labels: np.ndarray) -> None:
+    """A nogood is of choices that the tree made and that no tree makes that obeys, (trees, n); what goes along is in
+    none of these that make all but the last."""
+
+    def made(choice: Choice, heads: Any = heads, labels: Any = labels) -> Any:
+        word = choice.word - 1
+        return choice.arcs[heads[:, word], labels[:, word] * (choice.arcs.shape[1] > 1)]
+
+    *first, last = nogood.choices
+    assert len({choice.word for choice in nogood.choices}) == len(nogood.choices)
+    assert all(made(choice, np.array([tree.heads]), np.array([tree.labels])) for choice in nogood.choices)
+    left = np.all([np.ones(len(heads), dtype=bool), *map(made, first)], axis=0)
+    for choice in (last, *nogood.also_excluded()):
+        assert not (left & made(choice)).any(), (tree.heads, nogood.words, choice.word)
 
 
 @pytest.mark.slow("size")
@@ -190,17 +191,39 @@ def test_conflicts_are_where_trees_break_a_rule_and_lose_none_that_obey(kind):
     broken = kept = 0
     for seed in range(1000, 1160):
         case = random_case(MULTI_ROOT, seed)
-        names = case.known.labels
+        trees = [
+            LabelledTree(tree.heads, [case.known.labels.index(label) for label in tree.labels])
+            for tree in case.unmasked
+        ]
+        heads, labels = (np.array([getattr(tree, name) for tree in trees]) for name in ("heads", "labels"))
         for find, is_obeyed in rules_of(case, kind):
-            obedient = [tree for tree in case.unmasked if is_obeyed(tree)]
-            for tree in case.unmasked[::3]:
-                numbers = [names.index(label) for label in tree.labels]
-                nogoods = [] if find is None else list(find.nogoods(LabelledTree(tree.heads, numbers)))
-                assert bool(nogoods) != is_obeyed(tree), (seed, tree)
+            obedient = np.array([is_obeyed(tree) for tree in case.unmasked])
+            for tree, is_good in list(zip(trees, obedient, strict=True))[::3]:
+                nogoods = [] if find is None else list(find.nogoods(tree))
+                assert bool(nogoods) != is_good, (seed, tree.heads)
                 broken, kept = broken + bool(nogoods), kept + (not nogoods)
                 for nogood in nogoods[:2]:
-                    check(nogood, tree, obedient[:60], names)
+                    check(nogood, tree, heads[obedient], labels[obedient])
     assert min(broken, kept) > 100
+
+
+@pytest.mark.slow("size")
+@pytest.mark.parametrize("kind", ["projective", "out-of-gaps"])
+def test_conflicts_about_gaps_lose_no_tree_of_five_words_that_obeys(kind):
+    n, count, names = 5, 0, ("dep", "punct")
+    (rule,) = ruleset_of("x", {kind: [{"name": "it", "label": ["punct"]}]}).rules
+    find = rule.bound(Words(names, [None] * n, [frozenset()] * n))
+    trees, known = all_trees(n, MULTI_ROOT).tolist(), Sentence([None] * n, [frozenset()] * n)
+    labels = [each for each in product(names, repeat=n) if each.count("punct") >= n - 2]
+    pairs = [*product(trees, labels)]
+    every = [pair for pair in pairs if obeys(Tree(*pair), kind, {"label": "punct"}, known)]
+    obedient = np.array([heads for heads, _ in every]), np.array([list(map(names.index, each)) for _, each in every])
+    for tree in (LabelledTree(heads, [1] * n) for heads in trees):
+        for nogood in find.nogoods(tree):
+            assert set(nogood.words) == {choice.word for choice in nogood.choices}
+            check(nogood, tree, *obedient)
+            count += 1
+    assert count > 500
 
 
 def test_words_that_a_function_names():
