@@ -151,30 +151,6 @@ def test_every_kind_of_rules_is_among_the_cases():
     assert {kind for kind in kinds if kinds.count(kind) > 30} == set(KINDS)
 
 
-@pytest.mark.slow("size")
-@EACH_SPACE
-def test_offsets_of_words_change_nothing_under_rules(space):
-    """Scores in steps of 2**-20, and 2**7 more for each arc of a word: the same trees, the same probabilities."""
-    some = 0
-    for seed in CASES[::5]:
-        case = case_of(space, seed)
-        labels, arcs = case.distribution.labels, np.round(case.distribution.log_scores * 2**20) / 2**20
-        if labels is None or not case.obedient:
-            continue
-        some += 1
-        log_probs = np.where(np.isfinite(arcs)[..., None], labels.log_probs, 0.0)
-        near, far = (
-            replace(case, distribution=TreeDistribution(each, space=space).labelled(labels.names, log_probs))
-            for each in (arcs, arcs + 2.0**7 * np.arange(len(arcs)))
-        )
-        under_rules = near.constrained(), far.constrained()
-        marginals = [each.distribution.marginals() for each in under_rules]
-        np.testing.assert_allclose(*marginals, rtol=0, atol=1e-12, err_msg=str(seed))
-        scores = [np.array([found.score for found in each.best_trees(3)]) for each in under_rules]
-        np.testing.assert_allclose(*(each - each[0] for each in scores), rtol=0, atol=1e-9, err_msg=str(seed))
-    assert some > 40
-
-
 # What costs may be apart for equal trees: of each of eight words 2^-17 decides between these.
 APART = 8 * 2.0**-17
 
