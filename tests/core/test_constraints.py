@@ -49,7 +49,6 @@ def places(table: Any, heads: Sequence[int] = HEADS, labels: Sequence[str] = LAB
     ],
 )
 def test_a_rule_and_the_words_that_break_it(kind, rule, words):
-    """A conflict's words are those whose arcs break the rule, not those that might have excused it."""
     found = places({kind: [{"name": "it", **rule}]})
     if words is None:
         assert [each.words for each in found] == [(1, 2), (3, 2), (4, 2)]
@@ -109,7 +108,6 @@ def test_what_is_no_tree(heads, found):
 
 
 def test_trees_of_another_space():
-    """Crossing arcs are named after the space, at each of the words whose arc is crossed."""
     crossed = [("projective", 1, (1, 2)), ("projective", 2, (2, 1))]
     assert broken(NONE, WORDS, [3, 4, 4, 0], LABELS, PROJECTIVE) == crossed
     assert broken(NONE, WORDS, [3, 4, 4, 0], LABELS) == []
@@ -140,7 +138,6 @@ TREES = {"invalid-head", "unknown-head", "head-self-loop", "multiple-roots", "no
 
 
 def test_what_is_broken_without_a_head_is_so_with_any_head():
-    """Random rules of every kind on random heads: in all trees that have those that are known, the rule is broken."""
     rng, found = np.random.default_rng(20261126), 0
     for seed in range(600):
         case = random_case(MULTI_ROOT, seed)

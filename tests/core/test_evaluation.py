@@ -60,7 +60,6 @@ def test_relations_and_features_are_those_of_the_shared_task():
 @pytest.mark.quick
 @pytest.mark.parametrize(("own", "root"), [(2, 2), (2, 4), (2, 6), (2, -1), (2, "_"), (2, "x")])
 def test_heads_that_are_no_words_are_wrong(own, root):
-    """The word itself, a cycle, a number beyond the sentence, none: also below ROOT, and for the words below these."""
     found = cells(comparison(GOLD, tree_text([own, root, 4, 2, 2], LABELS)))
     assert found["UAS"] == found["LAS"] == (4, 5, 5, 5)
     assert found["CLAS"] == found["MLAS"] == (2, 3, 3, 3)
@@ -132,7 +131,6 @@ def test_classes_divide_the_words(kind):
 
 
 def test_a_right_word_is_in_the_class_of_its_gold_arc():
-    """An arc over a word that the system splits is longer there, and right all the same, in the gold class."""
     gold = word(1, "a", 3, "det") + word(2, "bc", 3, "amod") + word(3, "d", 0, "root") + "\n"
     system = word(1, "a", 4, "det") + word(2, "b", 4) + word(3, "c", 4) + word(4, "d", 0, "root") + "\n"
     rows = of_texts("arc-length", gold, system)

@@ -29,7 +29,6 @@ def test_a_divergence_from_what_is_impossible_there_is_infinite(graphs):
 
 
 def test_arcs_that_are_impossible_in_both_do_not_count(graphs):
-    """An arc that no tree uses may be forbidden there, though it is allowed here."""
     chain = np.full((4, 4), -np.inf)
     chain[0, 1] = chain[1, 2] = chain[2, 3] = 0.0
     useless = chain.copy()
@@ -49,7 +48,6 @@ def test_limits(graphs):
 
 @BOTH
 def test_renyi_falls_with_its_order(single_root, graphs):
-    """From the logarithm of the number of trees down to that of the best tree's probability."""
     distribution = graphs.distribution(graphs.gaussian(5, 2), single_root)
     found = [expectations.renyi(distribution, order) for order in (1e-6, 0.3, 1.0, 2.0, 50.0, 1000.0)]
     assert found == sorted(found, reverse=True)

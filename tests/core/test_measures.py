@@ -91,7 +91,6 @@ def test_quantities_are_their_definitions(n):
 
 
 def test_a_chunk_of_sentences_of_all_lengths():
-    """Every sentence has the numbers that it has alone; one without words, as without punctuation, has 0 or nan."""
     sentences = [[2, 0, 2, 1], [0], [], [3, 4, 0, 0, 2, 1, 1], [2, 0]]
     names = "length longest depth mean_depth arity crossings crossed_arcs flux_size flux_weight"
     for name in names.split():

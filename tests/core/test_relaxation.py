@@ -147,7 +147,6 @@ def test_masks_are_demands_of_each_word_and_rules_of_the_tree():
 
 
 def test_rules_from_python_are_given_up_if_asked():
-    """Two masks leave word 1 no label; without labels for it, no tree."""
     base = TreeDistribution(np.zeros((3, 3, 3)), labels=LABELS, id="x")
     rules = Ruleset("r", (Mask("no-arcs", Condition(("subj", "obj"))), Mask("no-root", Condition(("root",)))))
     with pytest.raises(DeptreeError, match=r"^x: no tree obeys .*no-.* of word .*\. Give .* or pass `relax=True`\.$"):

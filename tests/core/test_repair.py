@@ -54,7 +54,6 @@ def cost_of(tree: Tree, given: Given, costs: Costs) -> int:
 
 
 def solved(case: Case, given: Given, costs: Costs, worth: float = math.inf) -> Repaired | None:
-    """What is found; None where it is certain that no tree obeys."""
     try:
         return nearest(given, wanted_of(case), case.weights, case.distribution.space, Aims(costs, worth))
     except DeptreeError as error:
@@ -232,7 +231,6 @@ def test_a_change_outweighs_every_score(size):
 @pytest.mark.quick
 @pytest.mark.parametrize("mask", [-1e15, -1e32, -np.inf])
 def test_masks_leave_other_scores_their_digits(mask):
-    """Of an arc that no good tree has, a mask; among the others differences of 0.01 decide."""
     scores = np.zeros((4, 4, 1))
     scores[3, 2], scores[2, 3] = mask, 0.01
     found = nearest(Given([0, 1, FREE], [""] * 3), free(3), scores, SPACES.get("single-root"))
@@ -296,7 +294,6 @@ def test_counts_add_up_and_travel():
 
 
 def test_labels_are_those_counted_given_asked_for_and_meant():
-    """A label of UD v1 means one of v2 if rules name that; without labels at all there are none, or what rules name."""
     given = Given([0], ["dobj"], [["obj"]])
     assert counted().names(given, ["obj"]) == ("dep", "det", "dobj", "nsubj", "obj", "root")
     passive = Given([2, 0], ["nsubjpass", "root"], [["nsubj:pass", "nsubj"], []])
@@ -315,14 +312,12 @@ def test_meanings_of_given_labels():
 
 
 def test_classes_of_distance():
-    """1, 2-3, 4-7, 8-15 and beyond, on each side; and ROOT."""
     heads = np.array([0, 2, 3, 5, 9, 17, 40])
     assert distances(heads, np.ones_like(heads)).tolist() == [10, 0, 1, 2, 3, 4, 4]
     assert distances(np.array([8, 7, 5]), np.array([9, 9, 9])).tolist() == [5, 6, 7]
 
 
 def test_what_changes_cost():
-    """Another head and another label, each, of a word; of one whose head is free; and of one whose head is no node."""
     given = Given([2, FREE, 9], ["a", "b", ""])
     costs = given.costs(Costs(3, 1), ("a", "b"))
     assert costs[:, 1].tolist() == [[3, 4], [3, 4], [0, 1], [3, 4]]

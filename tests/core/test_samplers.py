@@ -68,7 +68,6 @@ def test_the_way_to_a_tree_space_that_is_served(name, trees, way):
 
 @EACH_SERVED
 def test_the_stream_decides_everything(sampler, trees, graphs):
-    """One stream, one result, whatever was worked out before of the same distribution; another stream, another."""
     log_scores = graphs.gaussian(6)
     distribution = graphs.over(log_scores, trees)
     first = sampler.draw(distribution, 200, np.random.default_rng(3))
@@ -154,8 +153,6 @@ def test_walks_that_are_longer_than_the_rule_knows_end_too(monkeypatch):
 
 
 class Fixed:
-    """A generator whose uniform numbers are always the same."""
-
     def __init__(self, number: float) -> None:
         self._number = number
 
@@ -165,7 +162,6 @@ class Fixed:
 
 @pytest.mark.parametrize("number", [0.0, 0.5, 1 - 2**-53])
 def test_a_root_of_probability_0_is_never_drawn(number):
-    """Not with the smallest of uniform numbers, and not with the largest and what rounding leaves over."""
     for probs in ([0, 0, 0.3, 0.7, 0], [0, 1, 0, 0], [0, 1 / 3, 1 / 3, 0, 1 / 3 - 1e-16, 0], [0, 1e-300, 0.0]):
         root = walks.draw_roots(np.array(probs), 1, Fixed(number))[0]
         assert probs[root] > 0
@@ -215,7 +211,6 @@ def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
 
 
 def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistribution, seed: int) -> float:
-    """The p-value of trees of many calls; a tree that is none has p = 0."""
     rng, tally = np.random.default_rng(seed), Tally(distribution)
     tally.add(np.concatenate([draw(distribution, 2, rng) for _ in range(CALLS)]))
     return tally.audit().p_value

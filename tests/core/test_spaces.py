@@ -89,7 +89,6 @@ def test_sums(cases):
 
 
 def test_log_root_marginals(cases):
-    """Of every word, however unlikely as a root, without leaving the logarithms; those as large as log Z cancel."""
     for trees, log_scores, _, oracle in [case for case in cases if case[0] is SINGLE_ROOT]:
         log_probs = oracle.log_probs - np.logaddexp.reduce(oracle.log_probs)
         exact = [np.logaddexp.reduce(log_probs[heads == 0], initial=-np.inf) for heads in oracle.trees.T]
@@ -319,7 +318,6 @@ def test_every_tree_loses_the_constant(graphs, shift, n, seed, single_root, scal
 
 @WAYS
 def test_where_the_maxima_end_up(graphs, shift):
-    """0 in every column over all heads; with a single root, over words, and once in ROOT's row."""
     log_scores = graphs.gaussian(6, 9)
     assert (shift(log_scores, MULTI_ROOT).log_weights[:, 1:].max(axis=0) == 0).all()
     shifted = shift(log_scores, SINGLE_ROOT).log_weights

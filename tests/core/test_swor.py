@@ -91,7 +91,6 @@ def test_all_trees_are_few(algorithm, graphs):
 @EACH
 @IN_EACH
 def test_the_stream_decides_everything(algorithm, trees, graphs):
-    """And each tree comes with its probability; also if none is drawn."""
     for n, size in [(3, 0), (15, 5)]:
         distribution = graphs.over(graphs.gaussian(n, 2), trees)
         first, again, other = (algorithm.draw(distribution, size, np.random.default_rng(seed)) for seed in (1, 1, 2))
@@ -371,8 +370,6 @@ def test_without_enough_memory_each_goes_by_itself(monkeypatch, graphs):
 
 
 class Fixed:
-    """A generator whose uniform number is always the same."""
-
     def __init__(self, number: float) -> None:
         self._number = number
 
@@ -400,7 +397,6 @@ def test_picks_follow_their_weights():
 
 @IN_EACH
 def test_what_is_left_in_a_trie_is_the_mass_of_the_trees_not_drawn(trees, graphs):
-    """After every tree; relative to itself, though less than 1e-100 is left in the end."""
     distribution = graphs.over(graphs.gaussian(3, 60), trees)
     oracle, choices, rng = Oracle(distribution), choices_in(distribution), np.random.default_rng(1)
     root = module.Node(choices.log_probs(()))

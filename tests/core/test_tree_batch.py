@@ -93,7 +93,6 @@ def test_answers_are_those_of_each_to_the_last_bit(trees, spread):
 
 @EACH_SPACE
 def test_facts_are_those_of_each_to_the_last_bit(trees):
-    """Of several sentences of a length, in any order."""
     rng, lengths = np.random.default_rng(6), [3, 1, 20, 3, 7, 1, 20, 3]
     each = [TreeDistribution(3 * rng.normal(size=(n + 1, n + 1)), space=trees) for n in lengths]
     normalised = each[0].log_scores.copy()

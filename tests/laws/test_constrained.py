@@ -62,7 +62,6 @@ def under(name: str, space: TreeSpace) -> tuple[Constrained, dict[Labelled, floa
 
 
 def counts_of(heads: Heads, labels: Heads, trees: dict[Labelled, float]) -> np.ndarray:
-    """How often each tree was drawn; a tree that does not obey is a KeyError."""
     number = {tree: place for place, tree in enumerate(trees)}
     drawn = [number[tuple(one), tuple(its)] for one, its in zip(heads.tolist(), labels.tolist(), strict=True)]
     return np.bincount(drawn, minlength=len(trees))

@@ -51,7 +51,6 @@ def test_weighted_arc_marginals_are_unbiased(algorithm, shape, trees, graphs):
 
 @pytest.fixture(scope="module")
 def six_of_each(graphs):
-    """Of each tree space a distribution, enumerated, and 2,000 times six trees of it."""
     found = {}
     for trees in SPACES:
         distribution, rng = graphs.over(graphs.gaussian(4, 1.5, seed=14), trees), np.random.default_rng(8003)

@@ -41,7 +41,6 @@ def gold_heads(n: int) -> NDArray[np.int32]:
 
 
 def inputs(quantity: OfDistribution, distribution: TreeDistribution, graphs, scale: float) -> list[Any]:
-    """What a quantity needs besides the distribution, by the kinds of its inputs."""
     n, rng = distribution.n, np.random.default_rng(1)
     by_kind = {
         NUMBER: lambda: 0.7,

@@ -125,7 +125,6 @@ SENTENCES: dict[str, Callable[[Any, TreeSpace, int, int], Float]] = {
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_batch_equals_its_sentences(graphs, route, question, kind, space):
-    """Exactly 0 where an arc is forbidden, and in padding; nobody warns."""
     ask, dtype, atol = ROUTES[route]
     scores = [SENTENCES[kind](graphs, space, n, seed) for seed, n in enumerate(LENGTHS)]
     scores = [each.astype(dtype).astype(np.float64) for each in scores]

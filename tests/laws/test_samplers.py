@@ -47,7 +47,6 @@ def small_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistributio
 
 
 def counts_of(heads: Heads, trees: Heads) -> NDArray[np.int64]:
-    """How often each of the trees was drawn; anything else is an error."""
     index = {tuple(tree): number for number, tree in enumerate(trees.tolist())}
     distinct, times = np.unique(heads, axis=0, return_counts=True)
     counts = np.zeros(len(trees), dtype=np.int64)

@@ -171,12 +171,10 @@ HARD = {
 
 
 def hard(graph: str, trees: TreeSpace, graphs) -> TreeDistribution:
-    """Distributions over the trees of 4 words, of 3 where arcs may not cross."""
     return graphs.over(HARD[graph](graphs, 3 if trees.projective else 4, trees), trees)
 
 
 def check_every_tree_once(algorithm: Algorithm, distribution: TreeDistribution) -> None:
-    """All trees there are, none twice, with their probabilities, and the end is known."""
     exact = Oracle(distribution)
     draws = algorithm.draw(distribution, len(exact.trees) + 10, np.random.default_rng(6000))
     assert sorted(draws.heads.tolist()) == exact.trees.tolist()
