@@ -170,11 +170,11 @@ def is_certain(settled: Settled) -> bool:
     return settled.incumbent is not None and settled.bound >= settled.incumbent.cost - 1e-6
 
 
-@pytest.mark.slow("size")
+@pytest.mark.parametrize("seeds", [range(0, 125, 5), pytest.param(range(125), marks=pytest.mark.slow("size"))], ids=len)
 @EACH_SPACE
-def test_the_cheapest_trees_are_those_of_enumeration(space):
+def test_the_cheapest_trees_are_those_of_enumeration(space, seeds):
     none = 0
-    for seed in range(125):
+    for seed in seeds:
         case, rng = random_case(space, seed), np.random.default_rng(seed)
         try:
             constrained = case.constrained()
@@ -192,7 +192,7 @@ def test_the_cheapest_trees_are_those_of_enumeration(space):
         assert is_certain(settled), seed
         found = settled.incumbent
         assert cost_of(found.heads, found.labels, costs) == pytest.approx(min(expected), rel=0, abs=APART), seed
-    assert none > 3
+    assert none > 3 or len(seeds) < 125
 
 
 def case_and_rules(space: TreeSpace, seed: int, n: int) -> tuple[Case, list[Bound]]:
