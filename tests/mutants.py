@@ -7,6 +7,8 @@ A mutant is a fault at one place: a sign, an index, off by one, `<` for `<=`, a 
 room has as many as its share of lines. Each is tried in a copy of the tree, first on the test files that mention its
 module and function most, then on all quick tests, or on those of its framework. Kernels run as Python first; what
 survives that is compiled. After tests change, `run` on the mutants that were killed shows whether each still is.
+
+A mutant can write where the program never would: run as root, some replace /dev/full by a file.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from tests.arrays import npy
-from tests.brute_derivations import Derivations
 from tests.brute_itg import Alignments, Grammar, targets_of
 from tests.pearson import chi_square
 
@@ -88,7 +87,7 @@ def pair_of(grammar: Grammar, **settings: Any) -> AlignmentDistribution:
     return AlignmentDistribution(grammar.scores, **nulls, bispans=grammar.bispans, **settings)
 
 
-def check_law(targets: np.ndarray, exact: Alignments | Derivations, level: float = LEVEL) -> None:
+def check_law(targets: np.ndarray, exact: Alignments, level: float = LEVEL) -> None:
     """Chi-square, rare alignments pooled; one of probability 0 fails at once."""
     p = targets.shape[1]
     probs = {targets_of(links, p): probability for links, probability in exact.probabilities().items()}
