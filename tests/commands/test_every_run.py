@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.hpyp import Parser
-from tests.commands.test_no_effect import RANDOM
+from tests.commands.readers import RANDOM
 from tests.every_command import COMMANDS, ENTRIES, example, options
 from tests.sample import DATA
 

@@ -1,0 +1,198 @@
+"""Options that mean nothing, or nothing together, are refused: one line says what to do, and nothing is written."""
+
+from __future__ import annotations
+
+import shlex
+
+import numpy as np
+import pytest
+
+from deptree_cli.io.encoders import ARRAYS, encoder_of, encoders
+from deptree_cli.io.encoders.base import CONLLU, JSONL, PHARAOH, TSV
+from tests.every_command import COMMANDS, ENTRIES, options
+from tests.lines import table, words
+from tests.sample import DATA
+
+REFUSED = """
+    sampel $SCORES                          | sampel | sample
+    sample $SCORES --frobnicate             | --frobnicate
+    sample $SCORES --sed 7                  | --sed | --seed
+    sample $SCORES --projektive             | --projektive | Did you mean | --projective
+    sample                                  | SCORES
+    sample $SCORES b.npz                    | b.npz
+    sample $SCORES --sampler gibbs          | gibbs | wilson-marginal
+    check-bias $SCORES --sampler gibbs      | gibbs | wilson-marginal
+    swor $SCORES --sampler gibbs            | gibbs | trie
+    sample $DATA/scores.npz --from log,rows | rows | dep-head
+    sample $DATA/scores.npz                 | --from log
+    sample $SCORES --orient=dep-head        | There is no --orient now: pass --from dep-head.
+    sample $SCORES --scale log              | There is no --scale now: pass --from log.
+    bitext align b.npz --chains 2           | There is no --chains now: in Python, deptree_cli.pruning.expectations
+    hpyp train $GOLD --contexts c.toml      | There is no --contexts now: in Python, Parser.train takes contexts.
+    hpyp describe m.npz                     | There is no describe now: in Python, Parser.load(MODEL)
+    sample $SCORES --scheduler a:1          | set DEPTREE_SCHEDULER=a:1.
+    sample $SCORES --format xml             | --format | xml | jsonl
+    sample $SCORES -k 0                     | -k | 0
+    swor $SCORES -k 0                       | -k | 0
+    sample $SCORES -k 0.5                   | -k | 0.5
+    sample $DATA/one.npy -k 100000000000000
+    sample $DATA/one.npy -k 10000000000000000000000
+    sample $SCORES --temperature 0          | temperature | 0 | positive
+    sample $SCORES --temperature -1         | temperature | -1
+    sample $SCORES --temperature nan        | temperature | nan
+    sample $SCORES --temperature 0 --on-error=skip | temperature
+    sample $SCORES --jobs 0                 | --jobs | 0
+    sample $SCORES --shard 0/3              | --shard | 0/3
+    sample $SCORES --shard 4/3              | --shard | 4/3
+    sample $SCORES --shard 1                | --shard | '1'
+    sample $SCORES --seed -1                | --seed | -1
+    check-bias $SCORES --alpha 1            | --alpha | 1
+    sample $SCORES --sampler wilson         | wilson | --multi-root
+    check-bias $SCORES --sampler wilson     | wilson | --multi-root
+    sample $SCORES --sampler wilson-marginal --multi-root | wilson-marginal | --multi-root | elimination
+    sample $SCORES --sampler wilson --projective          | does not draw projective single-root trees | auto, eisner, \
+ | add --multi-root and leave out --projective
+    check-bias $SCORES --sampler elimination --projective --multi-root | does not draw projective trees with several \
+ | auto, eisner, or leave out --projective.
+    sample $SCORES --sampler eisner --multi-root | eisner does not draw spanning trees | elimination \
+ | or add --projective.
+    sample $SCORES --unique -o a.npz        | arrays | --unique
+    swor $SCORES -o a.npz                   | npz
+    partition $SCORES -o a.npz              | npz
+    check-bias $SCORES -o a.conllu          | conllu
+    sample $SCORES --format conllu          | --conllu
+    sample $SCORES -o none/a.jsonl          | none/a.jsonl | folder | Create none
+    sample $SCORES -o $DATA                 | sample_data | irectory
+    sample - --conllu -                     | standard input | once
+    check-bias - --from natasha --samples - | standard input | once
+    sample -                                | standard input | empty
+    partition $DATA/scores.npy --from supar --lengths l   | 12 | (10, 10)
+    partition $DATA/scores.npy --from supar               | scores.npy | --lengths
+    check-bias $DATA/figure1.npy --samples none.jsonl     | none.jsonl | no such file
+    check-bias $DATA/figure1.npy --samples short.jsonl    | short.jsonl:1 (1) | 2 words | 3
+    check-bias $DATA/figure1.npy --samples other.jsonl    | other.jsonl:1 (x) | the scores do not have this sentence
+    check-bias $DATA/figure1.npy --samples $DATA/scores.npz | scores.npz: | CoNLL-U or JSON Lines
+"""
+
+# Options that would have no effect.
+WITHOUT_EFFECT = """
+    check-bias $SCORES --samples s.jsonl --sampler wilson-rc | --sampler needs trees to draw
+    check-bias $SCORES --samples s.jsonl -k 50               | -k needs trees to draw
+    agree $GOLD $GOLD --alpha 0.1                            | --alpha needs --test
+    eval $GOLD --scores $SCORES --resamples 9                | --resamples needs gold trees
+    hpyp parse m.npz $GOLD --beam 8 --particles 9            | --particles needs --to-scores
+    decode $SCORES --budget 7                                | --budget needs rules
+    decode $SCORES --relax                                   | --relax needs rules: --rules
+    decode $SCORES --method mbr -k 2 | -k needs --method mst, but --method is mbr. Remove one, or add
+    marginals $SCORES -k 5                                   | -k needs rules that only whole trees decide
+    marginals $SCORES --above 0.1 -o x.npz   | --above needs TSV or JSON Lines, but the output is npz
+    swor $SCORES --labelled                                  | --labelled needs --labels FILE
+    decode $SCORES $SENTENCES --sent-id-format {id}/{k}      | --sent-id-format needs -k
+    sample $SCORES --deps keep               | --deps needs --format conllu, but the output is jsonl
+    swor $SCORES --sent-id-format {id}-{k}                   | --sent-id-format needs --format conllu
+"""
+
+
+@pytest.mark.parametrize(("line", "says"), table(REFUSED + WITHOUT_EFFECT))
+def test_refused(deptree, refused, put, tmp_path, line, says):
+    put("l", "12\n" * 8)
+    put("short.jsonl", '{"sent_id":"1","heads":[0,1]}\n')
+    put("other.jsonl", '{"sent_id":"x","heads":[0,1,1]}\n')
+    before = sorted(tmp_path.iterdir())
+    quiet, loud = refused(f"{line} -q", *says), deptree(line)
+    assert loud.said[-1:] == quiet.said
+    assert all(said.startswith("deptree: ") for said in loud.said[:-1])
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "says"), table("partition none.npz -q | no such file\n sample $SCORES --sed 7 | --seed")
+)
+def test_the_real_command(real, line, says):
+    ran = real(line)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert says[0] in ran.err
+
+
+def test_no_command_at_all_leads_to_the_help(real):
+    ran = real()
+    assert (ran.code, ran.out) == (2, b"")
+    assert "--help" in ran.err
+    assert max(map(len, ran.said)) <= 120
+
+
+def test_the_version(deptree):
+    assert deptree("-V").out == deptree("--version").out
+
+
+def test_no_warning_of_numpy_is_seen_where_numbers_overflow(real, put):
+    put("roots.npy", np.pad([[1000.0] * 4], [(0, 3), (0, 0)]))
+    ran = real("partition roots.npy --from log -q")
+    assert (ran.code, ran.err) == (0, "")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", ["{id}-{k:03}", "{id}.{k:3d}", "{k}/{id}{{}}", "{id}{id} 1{k:99}"])
+def test_names_of_trees(done, text):
+    out = done(f"sample $SCORES $SENTENCES -k 2 --seed 1 --sent-id-format {shlex.quote(text)}").out.decode()
+    assert f"# sent_id = {text.format(id='en-1', k=2)}\n" in out
+
+
+NO_NAMES = """{id:>10000000000}-{k} {id}-{k:10000000000} {id}-{k:100} {id}-{k:{k}} {id}-{k!r} {id.__class__}-{k}
+    {id[0]}-{k} {id} {k} {}{k} {id}{k}{n} {id}{k"""
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", [*NO_NAMES.split(), "{id}\n{k}"])
+def test_no_other_names_of_trees(refused, text):
+    line = f"sample $SCORES $SENTENCES --sent-id-format {shlex.quote(text)}"
+    refused(line, "must have {id} and {k} and no other field")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", ["{id}{k}", "{k}{id}", "{id}1{k:03}", "{id}-{k}{id}", "{k}0{id}-{k}"])
+def test_names_that_two_trees_would_share(refused, text):
+    """The 11th tree of `a` and the first of `a1` are both `a11`: something else than a digit must stand between."""
+    says = f"{text!r} can give trees of two sentences the same name", "such as '{id}-sample_{k}'"
+    refused(f"sample $SCORES $SENTENCES -k 11 --sent-id-format {text}", *says)
+
+
+FORMATS = [each.name for each in (CONLLU, JSONL, TSV, PHARAOH)] + [ARRAYS]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("wanted", [each.name for each in encoders(FORMATS)])
+def test_a_suffix_of_another_format_is_refused(wanted):
+    for each in encoders(FORMATS):
+        for suffix in each.suffixes:
+            if each.name == wanted:
+                assert encoder_of(wanted, f"x{suffix}.gz", FORMATS, "").name == wanted
+                continue
+            with pytest.raises(Exception, match=rf"x{suffix}: {suffix} is the suffix of {each.name}, but .* {wanted}"):
+                encoder_of(wanted, f"x{suffix}", FORMATS, "")
+    assert encoder_of(wanted, "x.out", FORMATS, "").name == wanted
+
+
+WRITES_ARRAYS = {name: "$SCORES" for name, each in ENTRIES.items() if each.writes == "arrays"} | {
+    "combine": f"{DATA}/scores.npz:natasha {DATA}/scores.npz:natasha --method mixture",
+    "bitext expectations": "$DATA/bitext.npz",
+    "convert": "$SCORES",
+    "dump": "natasha $DATA/paragraphs.txt",
+}
+
+
+def test_the_table_of_commands_knows_which_write_arrays():
+    formats = {name: getattr(options(name).get("--format"), "type", None) for name in COMMANDS}
+    assert {name for name, found in formats.items() if "npz" in getattr(found, "choices", ())} == WRITES_ARRAYS.keys()
+
+
+@pytest.mark.parametrize("fmt", [each.name for each in encoders([ARRAYS])])
+@pytest.mark.parametrize("name", WRITES_ARRAYS)
+def test_a_terminal_gets_no_bytes(terminal, name, fmt):
+    code, shown = terminal(*words(f"{name} {WRITES_ARRAYS[name]} --format {fmt}"))
+    (line,) = shown.splitlines()
+    assert code == 2
+    if fmt == "npy" and name in ("convert", "dump"):
+        assert "a .npy cannot store that these scores are read with" in line
+    else:
+        assert line == "deptree: a terminal cannot show arrays. Name a file with -o, or redirect: > FILE."
