@@ -17,8 +17,7 @@ from typing import NamedTuple
 import click
 import pytest
 
-from tests.commands.option_files import prepare
-from tests.commands.option_lines import EXCUSED, LINES, NEEDS, NEVER, REFUSED, VALUES
+from tests.commands.option_lines import EXCUSED, LINES, NEEDS, NEVER, REFUSED, VALUES, prepare
 from tests.every_command import COMMANDS, command
 
 
@@ -37,24 +36,22 @@ class Outcome(NamedTuple):
         return self.code != 2
 
 
-def own_options(name: str) -> Iterator[click.Option]:
-    for each in command(name).params:
-        if isinstance(each, click.Option) and each.expose_value:  # others change nothing
-            yield each
-
-
 def named(option: click.Option) -> str:
     return max(option.opts, key=len)
 
 
+# By command and name; others than those with a value change nothing.
+OPTIONS = {
+    (name, named(each)): each
+    for name in COMMANDS
+    for each in command(name).params
+    if isinstance(each, click.Option) and each.expose_value
+}
 SHORT = {"--json": "--format jsonl", "--tsv": "--format tsv"}
-
-CASES = [(name, named(each)) for name in COMMANDS for each in own_options(name)]
-TRIED = [(name, opt) for name, opt in CASES if not {opt, f"{name} {opt}"} & {*NEVER, *SHORT}]
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory) -> tuple[Path, dict[str, Outcome]]:
+def filled(tmp_path_factory):
     """A folder for all lines, and how those that were run there ended."""
     return tmp_path_factory.mktemp("lines"), {}
 
@@ -79,13 +76,11 @@ def observed(deptree, folder: Path, line: str) -> Outcome:
     before = {path: path.read_bytes() for path in folder.iterdir()}
     ran = deptree(*line.split())
     after = {path: path.read_bytes() for path in folder.iterdir()}
-    written = [(path, data) for path, data in after.items() if before.get(path) != data]
+    written = sorted((path, data) for path, data in after.items() if before.get(path) != data)
     for path, _ in written:
         path.write_bytes(before[path]) if path in before else path.unlink()
     said = tuple(each for each in ran.said if not each.startswith("deptree: deptree|"))
-    return Outcome(
-        ran.code, content(ran.out), said, tuple((path.name, content(data)) for path, data in sorted(written))
-    )
+    return Outcome(ran.code, content(ran.out), said, tuple((path.name, content(data)) for path, data in written))
 
 
 SIGNATURE = re.compile(rb'deptree\|([a-z -]+)\|[^"\r\n<]*')
@@ -106,25 +101,9 @@ def _without_fields(found: re.Match[bytes]) -> bytes:
     return found[1] + b"".join(kept if found[1] in (b"convert", b"dump", b"combine", b"hpyp parse") else [])
 
 
-@pytest.mark.slow("process")
-@pytest.mark.parametrize(("name", "opt"), TRIED, ids=lambda each: each.replace(" ", "-"))
-def test_it_has_an_effect_or_is_refused(outcome, name: str, opt: str) -> None:
-    (option,) = (each for each in own_options(name) if named(each) == opt)
-    effects, silent, said = 0, [], []
-    for line, tried in tries(name, option):
-        plain = outcome(line)
-        chosen = {words: outcome(f"{line} {words}") for words in tried}
-        silent += [] if is_excused(line, name, opt) else silences(line, plain, chosen)
-        effects += sum(found.is_sound and (found != plain or len(chosen) > 1) for found in chosen.values())
-        said += [found.said[-1:] for found in chosen.values() if not found.is_sound]
-    assert not silent
-    assert effects or f"{name} {opt}" in REFUSED, said
-
-
 def tries(name: str, option: click.Option) -> Iterator[tuple[str, list[str]]]:
     """Lines, and what each gets, once each: without and with what the option needs, without and with another of it."""
-    opt = named(option)
-    values = values_of(name, option)
+    opt, values = named(option), values_of(name, option)
     for line in LINES[name]:
         words = f"{name} {line}".split()
         if not {*option.opts} & {*words}:
@@ -157,10 +136,6 @@ def of(table: dict[str, str], name: str, opt: str) -> str:
     return table.get(f"{name} {opt}") or table.get(opt, "")
 
 
-def is_excused(line: str, name: str, opt: str) -> bool:
-    return any(part in line for part in EXCUSED.get(f"{name} {opt}", EXCUSED.get(opt, {})))
-
-
 def silences(line: str, plain: Outcome, chosen: dict[str, Outcome]) -> list[str]:
     """Which choices leave a line as it is; of several at most one is what it does anyway, so they differ by pairs."""
     if len(chosen) == 1:
@@ -169,17 +144,32 @@ def silences(line: str, plain: Outcome, chosen: dict[str, Outcome]) -> list[str]
     return [f"{line} {one[0]} / {two[0]}" for one, two in pairs if one[1].is_sound and one[1] == two[1]]
 
 
-SHORTENED = [(name, opt) for name, opt in CASES if opt in SHORT]
+TRIED = [(name, opt) for name, opt in OPTIONS if not {opt, f"{name} {opt}"} & {*NEVER, *SHORT}]
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize(("name", "opt"), SHORTENED, ids=lambda each: each.replace(" ", "-"))
-def test_a_short_name_is_its_format(outcome, name: str, opt: str) -> None:
+@pytest.mark.parametrize(("name", "opt"), TRIED, ids=lambda each: each.replace(" ", "-"))
+def test_it_has_an_effect_or_is_refused(outcome, name, opt):
+    effects, silent, said = 0, [], []
+    for line, tried in tries(name, OPTIONS[name, opt]):
+        plain = outcome(line)
+        chosen = {words: outcome(f"{line} {words}") for words in tried}
+        if not any(part in line for part in EXCUSED.get(f"{name} {opt}", EXCUSED.get(opt, {}))):
+            silent += silences(line, plain, chosen)
+        effects += sum(found.is_sound and (found != plain or len(chosen) > 1) for found in chosen.values())
+        said += [found.said[-1:] for found in chosen.values() if not found.is_sound]
+    assert not silent
+    assert effects or f"{name} {opt}" in REFUSED, said
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize(("name", "opt"), [each for each in OPTIONS if each[1] in SHORT], ids=lambda each: f"{each}")
+def test_a_short_name_is_its_format(outcome, name, opt):
     for line in (each for each in LINES[name] if "--format" not in each):
         assert outcome(f"{name} {line} {opt}") == outcome(f"{name} {line} {SHORT[opt]}")
 
 
-def test_all_are_known() -> None:
+def test_all_are_known():
     assert LINES.keys() == {*COMMANDS}
     named_somewhere = {*NEVER, *REFUSED, *VALUES, *NEEDS, *EXCUSED}
-    assert named_somewhere <= {each for name, opt in CASES for each in (opt, f"{name} {opt}")}
+    assert named_somewhere <= {each for name, opt in OPTIONS for each in (opt, f"{name} {opt}")}
