@@ -168,8 +168,8 @@ NEVER = {
     "--quiet": "there may be nothing to say",
     "dump --batch": "the same bytes, in other steps",
     "dump --input": "what the first bytes say anyway; the other one is tried in test_dump",
-    "warm --cpu": "compiles for a minute: tried in test_compiling",
-    "warm --output": "compiles for a minute: tried in test_compiling",
+    "warm --cpu": "compiles for a minute: tried in cli/test_terminal",
+    "warm --output": "compiles for a minute: tried in cli/test_terminal",
 }
 
 # What no line can show here, but that it is refused.
@@ -251,8 +251,6 @@ def _write_arrays(folder: Path) -> None:
         folder / "other_scores.npz", **{each: array + rng.normal(size=array.shape) for each, array in arrays.items()}
     )
     np.savez(folder / "features.npz", **{each: rng.normal(size=(*array.shape, 2)) for each, array in arrays.items()})
-    with np.load(folder / "bitext_reverse.npz") as scores:
-        np.savez(folder / "reverse.npz", **{each: rng.normal(0, 3, scores[each].shape) for each in scores})
     np.save(folder / "pairs.npy", rng.normal(size=(2, 4, 4)))
     (folder / "pairs.txt").write_text("a b ||| x y\nc d ||| z w\n")
     (folder / "eights.txt").write_text("8\n8\n8\n")
