@@ -1,38 +1,16 @@
-"""Options: one name means one thing in every command, no value is empty, and what becomes of a declaration."""
+"""Options: one name means one thing in every command, no value is empty; what the environment sets."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from deptree_cli.cli import options
-from deptree_cli.cli.options import (
-    INPUT,
-    NAME_OR_INPUT,
-    OUTPUT,
-    RESULTS,
-    Bundle,
-    Command,
-    FileName,
-    FloatRange,
-    IntRange,
-    command,
-    flag,
-    opt,
-    reading,
-    use,
-)
-from deptree_cli.cli.run import Run
+from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, OUTPUT, RESULTS, FileName, FloatRange, IntRange
 from deptree_cli.core.corpus import most_workers
 from tests.commands.readers import NOT_RANDOM
-from tests.every_command import COMMANDS
-from tests.every_command import command as command_of
-from tests.every_command import options as options_of
+from tests.every_command import COMMANDS, command, options
 
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 
@@ -56,8 +34,8 @@ def kind_of(option: click.Option, context: click.Context) -> str:
 def test_one_name_means_one_thing():
     kinds = defaultdict(lambda: defaultdict(list))
     for name in COMMANDS:
-        context = click.Context(command_of(name), info_name=name)
-        for option, each in options_of(name).items():
+        context = click.Context(command(name), info_name=name)
+        for option, each in options(name).items():
             if isinstance(each, click.Option):
                 kinds[option][kind_of(each, context)].append(name)
     assert {option: dict(found) for option, found in kinds.items() if len(found) > 1}.keys() == DIFFERENT.keys()
@@ -71,7 +49,7 @@ ALONE = {  # work of one process: a model is trained, reading is most of the wor
 
 @EVERY
 def test_short_names_mean_the_same_everywhere(name):
-    found = options_of(name)
+    found = options(name)
     for short in SHORT.keys() - ({"-j"} if name in ALONE else set()):
         assert found[short] is found[SHORT[short]]
     assert ("-k" in found) == ("--size" in found)
@@ -83,7 +61,7 @@ def test_short_names_mean_the_same_everywhere(name):
 
 @EVERY
 def test_scripts_pass_a_seed_and_no_header_to_every_command(name):
-    parameters = command_of(name).params
+    parameters = command(name).params
     assert {"--seed", "--no-header"} <= {each for one in parameters for each in (*one.opts, *one.secondary_opts)}
 
 
@@ -102,7 +80,7 @@ VARIABLES = {"--jobs": "DEPTREE_JOBS", "--quiet": "DEPTREE_QUIET"}
 
 @EVERY
 def test_nothing_else_is_set_in_the_environment(name):
-    for each in command_of(name).params:
+    for each in command(name).params:
         assert each.envvar == VARIABLES.get(each.opts[0] if isinstance(each, click.Option) else "")
 
 
@@ -138,7 +116,7 @@ def refusal(name: str, parameter: click.Parameter) -> str:
     """What a command answers to an empty value; nothing if it takes it."""
     several = parameter.multiple or parameter.nargs == -1
     try:
-        parameter.process_value(click.Context(command_of(name)), ("",) if several else "")
+        parameter.process_value(click.Context(command(name)), ("",) if several else "")
     except click.BadParameter as error:
         return error.message
     return ""
@@ -146,7 +124,7 @@ def refusal(name: str, parameter: click.Parameter) -> str:
 
 @EVERY
 def test_an_empty_value_is_refused_and_ranges_are_ours(name):
-    for parameter in command_of(name).params:
+    for parameter in command(name).params:
         if isinstance(parameter.type, FileName | click.Path):
             assert refusal(name, parameter) == "The name is empty."
         elif isinstance(parameter, click.Option) and not parameter.is_flag:
@@ -179,111 +157,7 @@ def test_a_number_out_of_range_is_told_the_range(kind, text, said):
     assert FloatRange(0, 1).convert("0.5", None, None) == 0.5
 
 
-SEEN: list[Any] = []
-
-
-@dataclass(eq=False)
-class Inner(Bundle):
-    deep: int = opt("--deep", type=int, default=3, sign="deep")
-
-
-@dataclass(eq=False)
-class Matrices(Bundle):
-    path: str | None = opt(type=INPUT)
-    names: str | None = reading("--names", type=INPUT)
-    cells: str | None = reading("--cells", metavar="CELLS", needs=["names"])
-    inner: Inner = use(Inner)
-    scale: float = reading("--scale", type=float, default=1.0, convert=lambda number: number * 10, sign="scale")
-    made: str = ""
-
-    def __post_init__(self) -> None:
-        self.made = self.made or f"made of {self.path}"
-
-    @property
-    def news(self) -> list[str]:
-        return ["scale"] if self.scale == 70 else []
-
-
-@command()
-def try_it(
-    matrices: Matrices = use(Matrices),
-    loud: bool = flag("--loud", help="Be loud.", without=["calm"], sign="loud"),
-    calm: bool = flag("--calm", help="Be calm."),
-    least: float | None = opt("--least", type=float, without=["most"]),
-    most: float | None = opt("--most", type=float),
-    seed: int = options.seed(),
-    run: Run = use(Run, lacks=["shard"]),
-) -> int:
-    """Try it."""
-    SEEN[:] = [matrices, loud, calm, seed, run]
-    return 0
-
-
-@command()
-def beside(
-    inner: Inner = use(Inner),
-    matrices: Matrices | None = use(
-        Matrices, lacks=["cells"], only_with="path", but=["deep"], path=reading("--path", type=INPUT), made="fixed"
-    ),
-    run: Run = use(Run),
-) -> int:
-    """Do it beside something else."""
-    SEEN[:] = [inner, matrices, run]
-    return 0
-
-
-def called(what: Command, line: str) -> Any:
-    SEEN.clear()
-    return CliRunner().invoke(what, line.split(), standalone_mode=False)
-
-
-def test_values_become_objects():
-    called(try_it, "a.npy --scale 2 --names b --cells c --deep 5 --seed 7 -j 1")
-    matrices, loud, calm, seed, run = SEEN
-    assert (matrices.path, matrices.names, matrices.cells, matrices.scale) == ("a.npy", "b", "c", 20)
-    assert (matrices.inner.deep, matrices.made, loud, calm, seed) == (5, "made of a.npy", False, False, 7)
-    assert (matrices.signature_fields, matrices.inner.signature_fields) == ({"scale": 20}, {"deep": 5})
-    assert run.signature_fields == {"shard": None, "loud": False}
-    assert replace(matrices, made="anew").path == "a.npy"
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("what", "line", "says"),
-    [
-        (try_it, "a.npy --cells c", "--cells needs --names FILE."),
-        (try_it, "a.npy --loud --calm", "--loud cannot be combined with --calm. Remove one."),
-        (try_it, "a.npy --least 1 --most 0", "--least cannot be combined with --most. Remove one."),
-        (try_it, "a.npy --shard 1/2", "No such option '--shard'."),
-        (beside, "--scale 2", "--scale needs --path FILE."),
-    ],
-)
-def test_what_an_option_needs_and_excludes(what, line, says):
-    error = called(what, line).exception
-    assert isinstance(error, click.UsageError)
-    assert (error.message.partition(" Did")[0], SEEN) == (says, [])
-
-
-def test_a_bundle_that_goes_with_one_option():
-    called(beside, "--deep 4")
-    assert (SEEN[0].deep, SEEN[1]) == (4, None)
-    called(beside, "--path a.npy --deep 4")
-    assert (SEEN[1].inner.deep, SEEN[1].cells, SEEN[1].made) == (4, None, "fixed")
-
-
-def test_what_the_user_did_not_choose_is_news():
-    called(try_it, "a.npy")
-    first, run = SEEN[3:]
-    assert run.chosen == {"seed"}
-    called(try_it, "a.npy")
-    assert SEEN[3] != first  # fresh: the same once in 2^32 times
-    called(try_it, "a.npy --seed 0")
-    assert (SEEN[3], SEEN[4].chosen) == (0, set())
-    called(try_it, "a.npy --seed 0 --scale 7")
-    assert SEEN[4].chosen == {"scale"}
-
-
-def test_a_seed_and_a_header_are_hidden_where_they_change_nothing():
-    assert called(beside, "--seed 3 --no-header").exit_code == 0
-    page = called(beside, "--help-all").output
-    assert [word in page for word in ("--deep", "--seed", "header")] == [True, False, False]
+def test_a_seed_is_hidden_where_it_changes_nothing(done):
+    page = done("partition --help-all").out
+    assert [word in page for word in (b"--summary", b"--seed")] == [True, False]
+    assert b"--no-header" not in done("warm --help-all").out

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tests.every_command import GROUPS
 from tests.sample import DATA
 
 PADDED = "padded.npy"  # weights, head-dep, ROOT first: no option is needed, and none says what is so anyway
@@ -23,108 +22,62 @@ EIGHTS, THREE = f"{PADDED} --lengths eights.txt", "--conllu three.conllu"
 PAIRS, MODEL = "bitext.npz", "model.npz raw_deps.conllu"
 
 # Lines of each command: some have what an option needs, and some do not.
-LINES: dict[str, list[str]] = defaultdict(list)
-for line in f"""
-    sample {PADDED} -k 9 --seed 1
-    sample {FULL} -k 9 --seed 1
-    swor {PADDED} --seed 1
-    swor {FULL} -k 9 --seed 1
-    estimate swor.jsonl
-    decode {PADDED}
-    decode {FULL}
-    decode {FULL} -k 5
-    decode {FULL} --rules ud --rules forbidden.tsv --temperature 9
-    decode {PLAIN} {THREE} --rules impossible.tsv
-    marginals {PADDED}
-    marginals {FULL}
-    marginals {PLAIN} --format tsv
-    marginals {PADDED} --temperature calibrated.json --head-sets
-    marginals {FULL} --rules ud --projective --seed 1
-    score {PADDED} turned.jsonl --conllu nines.conllu
-    score {EIGHTS} three.conllu
-    score {LABELLED} --conllu partial.conllu decoded.conllu --fix-heads
-    eval gold.conllu decoded.conllu --seed 1
-    eval nines.conllu --scores {PADDED}
-    eval gold.conllu decoded.conllu --seed 1 --scores joint.npz --labels joint.json
-    measure treebank.conllu --seed 1
-    measure gold.conllu --per sentence -k 9 --seed 1
-    measure gold.conllu nines.conllu --per word
-    measure gold.conllu --seed 1 -k 5 --quantity depth --scores {PLAIN}
-    measure gold.conllu --seed 1 --quantity mean_length --scores joint.npz --labels joint.json
-    doubt {PADDED} --conllu nines.conllu
-    doubt {PADDED} --rank entropy
-    doubt {FULL}
-    doubt {FULL} --rank disagreement
-    agree gold.conllu decoded.conllu
-    agree one.jsonl two.jsonl --test --seed 1
-    agree three.conllu parsed.conllu --scores {EIGHTS}
-    agree nines.conllu otherwise.conllu --scores {PADDED}
-    agree gold.conllu decoded.conllu --scores joint.npz --labels joint.json
-    check broken.conllu
-    check nines.jsonl --rules tree
-    repair broken.conllu
-    repair broken.conllu --rules few.toml
-    repair nines.conllu --worth 0.1 --scores {PADDED}
-    repair gold.conllu --worth 0.1 --scores {LABELLED}
-    repair impossible.conllu --rules misc --relax
-    partition {PADDED}
-    partition {FULL}
-    expect entropy {PADDED}
-    expect entropy {FULL} --grad
-    expect renyi {PLAIN} --order 2
-    expect kl {PADDED} --other second.npy
-    expect risk {PLAIN} --gold gold.conllu
-    expect features {PLAIN} --features features.npz
-    expect ge {PLAIN} --features features.npz --target target.txt
-    calibrate {PADDED} --conllu nines.conllu --gold turned.conllu
-    calibrate {EIGHTS} --gold three.conllu
-    calibrate {FULL} --gold decoded.conllu
-    combine {PADDED} second.npy
-    combine {PADDED} nines.conllu --conllu nines.conllu
-    combine {PADDED} second.npy --gold nines.conllu --fit
-    combine rootless.npy rootless.npy
-    diff gold.conllu decoded.conllu
-    diff nines.conllu otherwise.conllu --scores {PADDED}
-    diff gold.conllu decoded.conllu --scores joint.npz --labels joint.json
-    diff gold.conllu decoded.conllu --scores {LABELLED}
-    check-bias {PADDED} -k 200 --seed 1
-    check-bias {FULL} -k 200 --seed 1
-    check-bias {PLAIN} --samples two.jsonl
-    inspect {PADDED}
-    inspect {FULL}
-    inspect {PLAIN} --gold gold.conllu
-    show {PADDED}
-    show {FULL}
-    show {FULL} -k 3 --seed 1
-    report {PADDED} --conllu nines.conllu -o page.html
-    report {PADDED} -o page.html
-    report {FULL} --samples two.jsonl -o page.html
-    convert {PADDED}
-    convert {FULL} -o converted.npz
-    convert {LABELLED} --to-labels names.json
-    convert rootless.npy
-    dump natasha paragraphs.txt
-    warm inspect
-    hpyp train few.conllu -o new.npz --iterations 1 --seed 1
-    hpyp train few.conllu -o new.npz --iterations 1 --seed 1 --unlabelled raw.conllu
-    hpyp train few.conllu -o copy.npz --iterations 3 --seed 1
-    hpyp train few.conllu -o foreign.npz --iterations 1 --seed 1
-    hpyp parse {MODEL} --particles 20
-    hpyp parse {MODEL} --particles 20 -k 2 --seed 1
-    hpyp parse {MODEL} --particles 20 --seed 1 --to-scores s.npz
-    hpyp surprisal {MODEL} --particles 20 --seed 1
-    hpyp surprisal {MODEL} --particles 20 --seed 1 --regions tokens --tsv
-    hpyp perplexity {MODEL} --particles 20 --seed 1
-    hpyp generate model.npz -k 3 --seed 1
-    bitext align {PAIRS}
-    bitext align {PAIRS} --above 0.3
-    bitext align {PAIRS} --gold bitext_gold.align
-    bitext expectations {PAIRS}
-    bitext show {PAIRS}
-""".strip().splitlines():
-    first, *others = line.split()
-    name = " ".join([first, *others[: first in GROUPS]])
-    LINES[name].append(line.strip().removeprefix(name).strip())
+LINES_OF_EACH = f"""
+    sample: {PADDED} -k 9 --seed 1; {FULL} -k 9 --seed 1
+    swor: {PADDED} --seed 1; {FULL} -k 9 --seed 1
+    estimate: swor.jsonl
+    decode: {PADDED}; {FULL}; {FULL} -k 5; {FULL} --rules ud --rules forbidden.tsv --temperature 9;
+        {PLAIN} {THREE} --rules impossible.tsv
+    marginals: {PADDED}; {FULL}; {PLAIN} --format tsv; {PADDED} --temperature calibrated.json --head-sets;
+        {FULL} --rules ud --projective --seed 1
+    score: {PADDED} turned.jsonl --conllu nines.conllu; {EIGHTS} three.conllu;
+        {LABELLED} --conllu partial.conllu decoded.conllu --fix-heads
+    eval: gold.conllu decoded.conllu --seed 1; nines.conllu --scores {PADDED};
+        gold.conllu decoded.conllu --seed 1 --scores joint.npz --labels joint.json
+    measure: treebank.conllu --seed 1; gold.conllu --per sentence -k 9 --seed 1; gold.conllu nines.conllu --per word;
+        gold.conllu --seed 1 -k 5 --quantity depth --scores {PLAIN};
+        gold.conllu --seed 1 --quantity mean_length --scores joint.npz --labels joint.json
+    doubt: {PADDED} --conllu nines.conllu; {PADDED} --rank entropy; {FULL}; {FULL} --rank disagreement
+    agree: gold.conllu decoded.conllu; one.jsonl two.jsonl --test --seed 1;
+        three.conllu parsed.conllu --scores {EIGHTS}; nines.conllu otherwise.conllu --scores {PADDED};
+        gold.conllu decoded.conllu --scores joint.npz --labels joint.json
+    check: broken.conllu; nines.jsonl --rules tree
+    repair: broken.conllu; broken.conllu --rules few.toml; nines.conllu --worth 0.1 --scores {PADDED};
+        gold.conllu --worth 0.1 --scores {LABELLED}; impossible.conllu --rules misc --relax
+    partition: {PADDED}; {FULL}
+    expect: entropy {PADDED}; entropy {FULL} --grad; renyi {PLAIN} --order 2; kl {PADDED} --other second.npy;
+        risk {PLAIN} --gold gold.conllu; features {PLAIN} --features features.npz;
+        ge {PLAIN} --features features.npz --target target.txt
+    calibrate: {PADDED} --conllu nines.conllu --gold turned.conllu; {EIGHTS} --gold three.conllu;
+        {FULL} --gold decoded.conllu
+    combine: {PADDED} second.npy; {PADDED} nines.conllu --conllu nines.conllu;
+        {PADDED} second.npy --gold nines.conllu --fit; rootless.npy rootless.npy
+    diff: gold.conllu decoded.conllu; nines.conllu otherwise.conllu --scores {PADDED};
+        gold.conllu decoded.conllu --scores joint.npz --labels joint.json;
+        gold.conllu decoded.conllu --scores {LABELLED}
+    check-bias: {PADDED} -k 200 --seed 1; {FULL} -k 200 --seed 1; {PLAIN} --samples two.jsonl
+    inspect: {PADDED}; {FULL}; {PLAIN} --gold gold.conllu
+    show: {PADDED}; {FULL}; {FULL} -k 3 --seed 1
+    report: {PADDED} --conllu nines.conllu -o page.html; {PADDED} -o page.html; {FULL} --samples two.jsonl -o page.html
+    convert: {PADDED}; {FULL} -o converted.npz; {LABELLED} --to-labels names.json; rootless.npy
+    dump: natasha paragraphs.txt
+    warm: inspect
+    hpyp train: few.conllu -o new.npz --iterations 1 --seed 1;
+        few.conllu -o new.npz --iterations 1 --seed 1 --unlabelled raw.conllu;
+        few.conllu -o copy.npz --iterations 3 --seed 1; few.conllu -o foreign.npz --iterations 1 --seed 1
+    hpyp parse: {MODEL} --particles 20; {MODEL} --particles 20 -k 2 --seed 1;
+        {MODEL} --particles 20 --seed 1 --to-scores s.npz
+    hpyp surprisal: {MODEL} --particles 20 --seed 1; {MODEL} --particles 20 --seed 1 --regions tokens --tsv
+    hpyp perplexity: {MODEL} --particles 20 --seed 1
+    hpyp generate: model.npz -k 3 --seed 1
+    bitext align: {PAIRS}; {PAIRS} --above 0.3; {PAIRS} --gold bitext_gold.align
+    bitext expectations: {PAIRS}
+    bitext show: {PAIRS}
+"""
+LINES = {
+    name: [" ".join(line.split()) for line in lines.split(";")]
+    for name, lines in re.findall(r"(?m)^    ([a-z-]+(?: [a-z]+)?): (.*\n(?:        .*\n)*)", LINES_OF_EACH)
+}
 for name, more in {"align": "--above 0.01 --format jsonl", "expectations": "", "show": ""}.items():
     LINES[f"bitext {name}"] += [f"pairs.npy {more}"]
     LINES[f"bitext {name}"] += [

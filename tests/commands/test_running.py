@@ -205,13 +205,6 @@ def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put):
     assert ran.said[-1] == "deptree: 2 sentences skipped"
 
 
-@pytest.fixture
-def natasha(tmp_path, monkeypatch):
-    """Where it is installed; in an empty folder."""
-    pytest.importorskip("slovnet", reason="natasha is not installed")
-    monkeypatch.chdir(tmp_path)
-
-
 FILES = "-o s.npz --to-conllu s.conllu --to-label-scores l.npz --to-labels l.json"
 
 
@@ -220,39 +213,16 @@ def written() -> list[bytes]:
 
 
 @pytest.mark.slow("process")
-@pytest.mark.usefixtures("natasha")
-def test_dumps_by_two_workers(done):
-    done(f"dump natasha $GOLD {FILES} --batch 3")
-    expected = written()
-    done(f"dump natasha $GOLD {FILES} --batch 3 --jobs 2")
-    assert written() == expected
-    text = "dump natasha $DATA/paragraphs.txt --batch 2"
-    assert done(f"{text} --jobs 2").out == done(text).out
-
-
-@pytest.mark.slow("process")
-@pytest.mark.usefixtures("natasha")
-@pytest.mark.parametrize(("shards", "size"), [(1, 3), (3, 1), (3, 3), (9, 1)])
-def test_dumps_in_shards(done, shards, size):
-    """Sentences keep their names, and their bytes, whatever batches they come in."""
-    for path in (CONLLU, DATA / "paragraphs.txt"):
-        whole = done(f"dump natasha {path} --no-header").rows
-        for i in range(1, min(shards, len(whole)) + 1):
-            ran = done(f"dump natasha {path} --batch {size} --shard {i}/{shards}")
-            assert ran.rows[1:] == whole[i - 1 :: shards]
-            assert shards == 1 or f"|shard:{i}/{shards}|" in ran.signature
-
-
-@pytest.mark.slow("process")
-@pytest.mark.usefixtures("natasha")
-@pytest.mark.parametrize("size", [1, 3, 32])
-def test_blocks_that_are_skipped_are_named_and_counted(deptree, done, size):
+@pytest.mark.parametrize(("size", "jobs"), [(1, 1), (3, 1), (3, 2), (32, 1)])
+def test_blocks_that_are_skipped_are_named_and_counted(deptree, done, put, size, jobs):
+    """The files are those of the others alone, whatever batches sentences come in and whoever works on them."""
+    pytest.importorskip("slovnet", reason="natasha is not installed")
     broken = [block.replace("3\tn't", "4\tn't").replace("2\tflower\tflower", "2\tflower") for block in BLOCKS]
-    Path("bad.conllu").write_text("\n\n".join(broken) + "\n\n", encoding="utf-8")
-    Path("good.conllu").write_text("\n\n".join(BLOCKS[i] for i in (0, 2, 4, 5, 6, 7)) + "\n\n", encoding="utf-8")
-    done(f"dump natasha good.conllu {FILES} --batch {size}")
+    put("bad.conllu", "\n\n".join(broken) + "\n\n")
+    put("good.conllu", "\n\n".join(BLOCKS[i] for i in (0, 2, 4, 5, 6, 7)) + "\n\n")
+    done(f"dump natasha good.conllu {FILES} --batch 3")
     expected = written()
-    ran = deptree(f"dump natasha bad.conllu {FILES} --batch {size} --on-error skip")
+    ran = deptree(f"dump natasha bad.conllu {FILES} --batch {size} --jobs {jobs} --on-error skip")
     assert (ran.code, written()) == (1, expected)
     assert [each.split(": ")[0] for each in skipped(ran)] == ["bad.conllu:18 (en-2)", "bad.conllu:39 (en-4)"]
     assert ran.said[-1] == "deptree: 2 sentences skipped"
