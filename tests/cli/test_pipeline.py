@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from deptree_cli.kernels.budget import BUDGET
 
 
 @pytest.fixture(autouse=True)
-def _decided(monkeypatch: pytest.MonkeyPatch) -> None:
+def _decided(monkeypatch):
     """Nothing is read ahead to find out who runs kernels, whatever commands ran before in this process."""
     monkeypatch.setattr(BUDGET, "steps", None)
 
@@ -36,7 +35,6 @@ class Parcel:
 
     @property
     def place(self) -> str:
-        """Where it was read."""
         return f"parcels:{self.number}"
 
 
@@ -48,7 +46,6 @@ def opened(parcel: Parcel) -> tuple[str, int]:
 
 
 def as_it_is(parcel: Parcel) -> Parcel:
-    """Nothing to prepare."""
     return parcel
 
 
@@ -61,13 +58,11 @@ def squared(prepared: tuple[str, int], rng: np.random.Generator) -> tuple[str, i
 
 
 def numbered(parcel: Parcel, stream: None) -> int:
-    """Its number; without a seed there is no random stream."""
-    assert stream is None
+    assert stream is None  # without a seed
     return parcel.number
 
 
 def pipeline_of(items: Iterable[Parcel | DeptreeError], prepare: Callable[[Parcel], Any], *how: Any) -> Pipeline:
-    """The pipeline over items of our own."""
     return Pipeline(Source(items if isinstance(items, Counted) else Counted(items), prepare), *how)
 
 
@@ -76,45 +71,34 @@ def parcels(*numbers: int) -> list[Parcel]:
 
 
 def run_by(jobs: int = 1, skips: bool = False, **options: Any) -> Run:
-    messages = Messages(options.get("quiet", False), skips)
-    return Run(workers=Workers(jobs), messages=messages, **options)
+    return Run(workers=Workers(jobs), messages=Messages(options.get("quiet", False), skips), **options)
 
 
-SOUND = (0, 1, 2, 3, 5, 6, 8, 9, *range(10, 14), *range(100, 104))
-
-# More than the workers take at a time, so that chunks, too, must come in order.
-MANY = [parcel for times in range(8) for parcel in parcels(*SOUND)]
+# More than the workers take at a time, so that chunks, too, must come in order; each name several times.
+MANY = parcels(0, 1, 2, 3, 5, 6, 8, 9, *range(10, 14), *range(100, 104)) * 8
 
 EVERY_WAY = pytest.mark.parametrize("jobs", [1, 2])
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[[], list[str]]:
-    """The lines on stderr since it was asked last."""
+def said(capsys):
+    """The lines on stderr since it was called last."""
     return lambda: capsys.readouterr().err.splitlines()
 
 
 @EVERY_WAY
-def test_results_come_in_order_and_depend_on_nothing_but_seed_and_name(jobs, said) -> None:
-    seen: dict[str, int] = {}
-    expected = []
+def test_results_come_in_order_and_depend_on_nothing_but_seed_and_name(jobs, said):
+    seen, expected = {}, []
     for parcel in MANY:
-        occurrence = seen.get(parcel.sent_id, 0)
-        seen[parcel.sent_id] = occurrence + 1
-        stream = sentence_stream(7, parcel.sent_id, occurrence)
+        seen[parcel.sent_id] = seen.get(parcel.sent_id, -1) + 1
+        stream = sentence_stream(7, parcel.sent_id, seen[parcel.sent_id])
         expected.append((parcel.sent_id, parcel.number**2, int(stream.integers(1 << 62))))
     pipeline = pipeline_of(MANY, opened, run_by(jobs))
     assert list(pipeline.map(squared, 7)) == expected
     assert (pipeline.exit_code, said()) == (0, [])
-    assert list(pipeline_of(MANY, opened, run_by(jobs)).map(squared, 8)) != expected
-
-
-@pytest.mark.parametrize("shards", [1, 2, 5, 200])
-def test_shards_are_the_whole(shards) -> None:
-    """Every item has the random numbers that it has in the whole, also where its name came before in another shard."""
-    whole = list(pipeline_of(MANY, opened, run_by()).map(squared, 7))
-    for i in range(1, shards + 1):
-        assert list(pipeline_of(MANY, opened, run_by(shard=(i, shards))).map(squared, 7)) == whole[i - 1 :: shards]
+    for shard in ((1, 2), (2, 2), (3, 5), (200, 200)):  # names that came before in another shard count
+        of_shard = list(pipeline_of(MANY, opened, run_by(jobs, shard=shard)).map(squared, 7))
+        assert of_shard == expected[shard[0] - 1 :: shard[1]]
 
 
 def with_errors() -> Iterator[Parcel | DeptreeError]:
@@ -125,30 +109,20 @@ def with_errors() -> Iterator[Parcel | DeptreeError]:
 
 
 @EVERY_WAY
-def test_what_cannot_be_used_is_skipped_named_and_counted(jobs, said) -> None:
-    """An error says what it knows; the rest is known of the item."""
-    for quiet in (False, True):
-        run = run_by(jobs, skips=True, quiet=quiet)
-        pipeline = pipeline_of(with_errors(), opened, run)
-        assert [row[:2] for row in pipeline.map(squared, 7)] == [("a", 1), ("p2", 4), ("p5", 25), ("p8", 64)]
-        assert (run.messages.skipped, pipeline.exit_code) == (3, 1)
-        assert said() == [
-            "deptree: skipped: the train (b): it was lost.",
-            "deptree: skipped: parcels:4 (p4): it is locked. Find the key.",
-            "deptree: skipped: the scales (p7): it is too heavy.",
-            "deptree: 3 sentences skipped",
-        ]
-
-
-@EVERY_WAY
-def test_something_may_stand_in_the_place_of_what_is_skipped(jobs, said) -> None:
-    """Wherever it failed: results are in step with the source. Nothing does so where errors are not skipped."""
-    nothing = ("nothing", 0, 0)
-    pipeline = pipeline_of(with_errors(), opened, run_by(jobs, skips=True))
-    numbers = [row[1] for row in pipeline.map(squared, 7, placeholders=[nothing])]
-    assert numbers == [1, 0, 4, 0, 25, 0, 64]
-    with pytest.raises(DeptreeError, match="it was lost"):
-        list(pipeline_of(with_errors(), opened, run_by(jobs)).map(squared, 7, placeholders=[nothing]))
+@pytest.mark.parametrize("quiet", [False, True])
+def test_what_cannot_be_used_is_skipped_named_and_counted(jobs, quiet, said):
+    """An error says what it knows; the rest is known of the item. Something may stand in its place, in step."""
+    run = run_by(jobs, skips=True, quiet=quiet)
+    pipeline = pipeline_of(with_errors(), opened, run)
+    numbers = [row[1] for row in pipeline.map(squared, 7, placeholders=[("nothing", 0, 0)] * quiet)]
+    assert numbers == ([1, 0, 4, 0, 25, 0, 64] if quiet else [1, 4, 25, 64])
+    assert (run.messages.skipped, pipeline.exit_code) == (3, 1)
+    assert said() == [
+        "deptree: skipped: the train (b): it was lost.",
+        "deptree: skipped: parcels:4 (p4): it is locked. Find the key.",
+        "deptree: skipped: the scales (p7): it is too heavy.",
+        "deptree: 3 sentences skipped",
+    ]
 
 
 @EVERY_WAY
@@ -162,34 +136,29 @@ def test_something_may_stand_in_the_place_of_what_is_skipped(jobs, said) -> None
     ],
     ids=["reading", "preparing", "working", "the first"],
 )
-def test_the_first_error_ends_it_in_its_turn(jobs, source, line, before, said) -> None:
-    pipeline = pipeline_of(source, opened, run_by(jobs))
-    results = pipeline.map(squared, 7)
+def test_the_first_error_ends_it_in_its_turn(jobs, source, line, before, said):
+    results = pipeline_of(source, opened, run_by(jobs)).map(squared, 7, placeholders=[("nothing", 0, 0)])
     assert len([next(results) for _ in range(before)]) == before
     with pytest.raises(DeptreeError) as caught:
         next(results)
-    assert str(caught.value) == line
-    assert said() == []
+    assert (str(caught.value), said()) == (line, [])
 
 
-def test_errors_may_be_skipped_by_the_command_too(said) -> None:
+def test_errors_may_be_skipped_by_the_command_too(said):
     """A batch whose work succeeds may hold something that failed."""
     run = run_by(skips=True)
     pipeline = pipeline_of(parcels(1, 2), as_it_is, run)
     for number in pipeline.map(numbered):
         run.skip(DeptreeError("half of it", sent_id=f"{number}b"), "piece")
-    assert pipeline.exit_code == 1
-    assert said()[-1] == "deptree: 2 pieces skipped"
+    assert (pipeline.exit_code, said()[-1]) == (1, "deptree: 2 pieces skipped")
     with pytest.raises(DeptreeError, match="half of it"):
         run_by().skip(DeptreeError("half of it"))
 
 
 @EVERY_WAY
-def test_faults_of_ours_are_not_taken_for_bad_input(jobs) -> None:
-    """Only a DeptreeError is about an item; a work that is wrong must be heard of, however errors are skipped."""
-    pipeline = pipeline_of(parcels(1), as_it_is, run_by(jobs, skips=True))
+def test_faults_of_ours_are_not_taken_for_bad_input(jobs):
     with pytest.raises(TypeError):
-        list(pipeline.map(squared, 7))  # a parcel is no pair
+        list(pipeline_of(parcels(1), as_it_is, run_by(jobs, skips=True)).map(squared, 7))  # a parcel is no pair
 
 
 def warned(run: Run, *lines: str) -> Iterator[Parcel]:
@@ -200,7 +169,7 @@ def warned(run: Run, *lines: str) -> Iterator[Parcel]:
 
 
 @EVERY_WAY
-def test_a_warning_is_given_once_however_many_items_have_it(jobs, said) -> None:
+def test_a_warning_is_given_once_however_many_items_have_it(jobs, said):
     for quiet, lines in ((False, ["deptree: assumed a", "deptree: assumed b"]), (True, [])):
         run = run_by(jobs, quiet=quiet)
         source = warned(run, "", "assumed a", "assumed a", "assumed b", "assumed a")
@@ -208,7 +177,7 @@ def test_a_warning_is_given_once_however_many_items_have_it(jobs, said) -> None:
         assert said() == lines
 
 
-def test_a_warning_comes_only_with_a_result(said) -> None:
+def test_a_warning_comes_only_with_a_result(said):
     """What fails gives one line, the error; behind a result, and at the end, lines come as they are."""
     run = run_by()
     with pytest.raises(DeptreeError):
@@ -223,37 +192,25 @@ def test_a_warning_comes_only_with_a_result(said) -> None:
     assert said() == ["deptree: at the end"]
 
 
-def test_only_chosen_tasks_are_worked_on(said) -> None:
-    """The rest is neither prepared nor heard of, and the chosen one keeps its random numbers."""
+def test_only_chosen_tasks_are_worked_on(said):
+    """The rest is neither prepared nor heard of; a choice sees errors, and how often a name came before."""
+    seen = []
 
     def third(tasks: Iterator[object]) -> Iterator[object]:
-        yield list(tasks)[2]
+        seen.extend(tasks)
+        yield seen[2]
 
-    sound = parcels(1, 2, 3, 2)
-    whole = list(pipeline_of(sound, opened, run_by()).map(squared, 7))
-    source = [Parcel("p1", 4), DeptreeError("it was lost"), sound[2], Parcel("p2", 7)]
-    pipeline = pipeline_of(source, opened, run_by(), third)
+    whole = list(pipeline_of(parcels(1, 2, 1), opened, run_by()).map(squared, 7))
+    lost = DeptreeError("it was lost")
+    pipeline = pipeline_of([Parcel("p1", 4), lost, Parcel("p1", 1), Parcel("p2", 7)], opened, run_by(), third)
     assert list(pipeline.map(squared, 7)) == [whole[2]]
     assert (pipeline.exit_code, said()) == (0, [])
-
-
-def test_a_choice_sees_errors_and_how_often_a_name_came_before() -> None:
-    seen: list[object] = []
-
-    def look(tasks: Iterator[object]) -> Iterator[object]:
-        for task in tasks:
-            seen.append(task)
-            yield task
-
-    lost = DeptreeError("it was lost")
-    list(pipeline_of([*parcels(1), lost, *parcels(1)], as_it_is, run_by(skips=True), look).map(numbered))
-    first, error, second = seen
-    assert (first, error, second) == ((Parcel("p1", 1), 0), lost, (Parcel("p1", 1), 1))
+    assert seen == [(Parcel("p1", 4), 0), lost, (Parcel("p1", 1), 1), (Parcel("p2", 7), 0)]
 
 
 @EVERY_WAY
-def test_results_come_before_the_source_ends(jobs) -> None:
-    """An endless source: no more of it is read than the workers are busy with."""
+def test_results_come_before_an_endless_source_ends(jobs):
+    """No more of it is read than the workers are busy with."""
     taken = []
 
     def endless() -> Iterator[Parcel]:
@@ -267,25 +224,21 @@ def test_results_come_before_the_source_ends(jobs) -> None:
     results.close()
 
 
-def locked(times: int) -> list[Parcel]:
-    return [Parcel(f"p{number}", 10 * number + 4) for number in range(times)]
-
-
-def test_ten_are_named_and_the_others_counted_by_kind(said) -> None:
+def test_ten_are_named_and_the_others_counted_by_kind(said):
     """Numbers do not make another kind."""
-    source = [*locked(30), *(DeptreeError(f"it has {n} kg, not {n:,}.5") for n in range(1000, 1200)), Parcel("a", 1)]
-    pipeline = pipeline_of(source, opened, run_by(skips=True))
-    assert len(list(pipeline.map(squared, 7))) == 1
-    *lines, last = said()
-    assert last == "deptree: 230 sentences skipped"
+    locked = [Parcel(f"p{number}", 10 * number + 4) for number in range(30)]
+    source = [*locked, *(DeptreeError(f"it has {n} kg, not {n:,}.5") for n in range(1000, 1200)), Parcel("a", 1)]
+    assert len(list(pipeline_of(source, opened, run_by(skips=True)).map(squared, 7))) == 1
+    lines = said()
     assert [line.split(" (")[1].split(")")[0] for line in lines[:10]] == [f"p{number}" for number in range(10)]
     assert lines[10:] == [
         "deptree: skipped: 200 more: it has ... kg, not ....",
         "deptree: skipped: 20 more: it is locked.",
+        "deptree: 230 sentences skipped",
     ]
 
 
-def test_a_second_file_appears_at_the_end_of_the_run(tmp_path: Path) -> None:
+def test_a_second_file_appears_at_the_end_of_the_run(tmp_path):
     path = tmp_path / "rows.tsv"
     with all_or_none():
         assert Run().also(None, TSV, "rows") == []
