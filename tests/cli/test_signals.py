@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,33 +31,18 @@ LATEST = 3.0
 ENOUGH = 30
 
 # Long enough that most are still at work when the signal comes.
-SCORES = ("{scores}", "--from", "head-dep,log")
-COMMANDS = [
-    ("sample", *SCORES, "-k", "100000", "-o", "out.jsonl"),
-    ("sample", *SCORES, "-k", "100000", "--format", "npz", "-o", "out.npz"),
-    ("swor", *SCORES, "--sampler", "beam", "-k", "2000", "-o", "out.jsonl"),
-    ("decode", *SCORES, "-k", "5000", "-o", "out.jsonl"),
-    ("marginals", *SCORES, "-o", "out.npz"),
-    ("partition", *SCORES, "-o", "out.jsonl"),
-    ("expect", "entropy", *SCORES, "-o", "out.jsonl"),
-    ("check-bias", *SCORES, "-k", "100000", "-o", "out.jsonl"),
-    ("inspect", *SCORES, "-o", "out.json"),
-    ("show", *SCORES, "-k", "100000", "-o", "out.svg"),
-    ("convert", *SCORES, "-o", "out.npz"),
-    ("estimate", "{draws}", "-o", "out.jsonl"),
-    ("swor", *SCORES, "--sampler", "beam", "-k", "2000"),
-]
-# Among the arguments of a command: its processes are those of a cluster.
-DASK = "DEPTREE_SCHEDULER=local"
-WORKERS = [
-    (),
-    ("--jobs", "2"),
-    ("--jobs", "2", DASK),
-]
+LINES = """
+    sample SCORES -k 100000 -o out.jsonl; sample SCORES -k 100000 --format npz -o out.npz;
+    swor SCORES --sampler beam -k 2000 -o out.jsonl; decode SCORES -k 5000 -o out.jsonl; marginals SCORES -o out.npz;
+    partition SCORES -o out.jsonl; expect entropy SCORES -o out.jsonl; check-bias SCORES -k 100000 -o out.jsonl;
+    inspect SCORES -o out.json; show SCORES -k 100000 -o out.svg; convert SCORES -o out.npz;
+    estimate DRAWS -o out.jsonl; swor SCORES --sampler beam -k 2000"""
+COMMANDS = LINES.split(";")
+DASK = "--jobs 2 DEPTREE_SCHEDULER=local"  # processes are those of a cluster
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def files(tmp_path_factory):
     """Scores of sentences that keep kernels busy for minutes, and draws that take a while to read."""
     folder = tmp_path_factory.mktemp("signals")
     rng = np.random.default_rng(7)
@@ -67,30 +52,29 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     command = [sys.executable, "-m", "deptree_cli", "swor", folder / "small.npz", "--from", "natasha", "-k", "20", "-q"]
     with (folder / "draws.jsonl").open("wb") as draws:
         subprocess.run(command, stdout=draws, check=True, timeout=300)
-    return {"scores": str(folder / "scores.npz"), "draws": str(folder / "draws.jsonl")}
+    return {"SCORES": f"{folder}/scores.npz --from head-dep,log", "DRAWS": f"{folder}/draws.jsonl"}
 
 
-def cases(count: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, bool, float]]:
-    """Every command by all kinds of workers in turn; the signal, whether all of the group get it, and when."""
-    rng = random.Random(7)
-    for number in range(count):
-        command = COMMANDS[(number * 5 + number // len(COMMANDS)) % len(COMMANDS)]
-        workers = WORKERS[number % len(WORKERS)] if "--jobs" in options(command[0]) else ()
-        name = rng.choice(["SIGINT", "SIGINT", "SIGTERM", "SIGHUP"])
-        yield command, workers, name, name == "SIGINT" and rng.random() < 0.7, rng.uniform(0, LATEST)
+@pytest.fixture
+def start(tmp_path, files):
+    """Call with a line, behind other arguments of Python if any: a process in a group of its own; nothing of it stays."""
+    started = []
 
+    def run(line: str, *python: str) -> subprocess.Popen[bytes]:
+        for name, words in files.items():
+            line = line.replace(name, words)
+        env = os.environ | dict(word.split("=") for word in line.split() if word.startswith("DEPTREE_"))
+        words = [word for word in line.split() if not word.startswith("DEPTREE_")]
+        command = [sys.executable, *(python or ("-m", "deptree_cli")), *words]
+        with (tmp_path / "stderr").open("wb") as err, (tmp_path / "stdout").open("wb") as out:
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+            started.append(subprocess.Popen(command, cwd=tmp_path, env=env, start_new_session=True, **streams))
+        return started[-1]
 
-def start(folder: Path, *args: str) -> subprocess.Popen[bytes]:
-    """The command in a group of its own; waits until it answers signals, for before that Python does."""
-    command = [sys.executable, "-m", "deptree_cli", *(each for each in args if each != DASK)]
-    env = os.environ | ({"DEPTREE_SCHEDULER": "local"} if DASK in args else {})
-    with (folder / "stderr").open("wb") as err, (folder / "stdout").open("wb") as out:
-        process = subprocess.Popen(
-            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-        )
-    while process.poll() is None and not answers(process.pid):
-        time.sleep(0.002)
-    return process
+    yield run
+    for process in started:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def answers(pid: int) -> bool:
@@ -114,130 +98,59 @@ def members(session: int) -> list[str]:
     return alive
 
 
-def wait_until_gone(session: int) -> list[str]:
-    """What of a session is still alive when all of it has had enough time to end."""
+def wait_until(happened: Callable[[], bool]) -> bool:
     until = time.monotonic() + ENOUGH
-    while (left := members(session)) and time.monotonic() < until:
-        time.sleep(0.02)
-    return left
+    while not happened() and time.monotonic() < until:
+        time.sleep(0.01)
+    return happened()
 
 
-def kill_all(session: int) -> None:
-    """Leave nothing of a failed case."""
-    with suppress(ProcessLookupError):
-        os.killpg(session, signal.SIGKILL)
+def cases(count: int) -> Iterator[tuple[str, str, bool, float]]:
+    """Every command by all kinds of workers in turn; the signal, whether all of the group get it, and when."""
+    rng = random.Random(7)
+    for number in range(count):
+        line = COMMANDS[(number * 5 + number // len(COMMANDS)) % len(COMMANDS)].strip()
+        workers = ("", "--jobs 2", DASK)[number % 3] if "--jobs" in options(line.split()[0]) else ""
+        name = rng.choice(["SIGINT", "SIGINT", "SIGTERM", "SIGHUP"])
+        yield f"{line} -q {workers}", name, name == "SIGINT" and rng.random() < 0.7, rng.uniform(0, LATEST)
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize(("command", "workers", "name", "group", "delay"), list(cases(COUNT)))
-def test_a_signal_ends_it_at_once(
-    tmp_path: Path,
-    files: dict[str, str],
-    command: tuple[str, ...],
-    workers: tuple[str, ...],
-    name: str,
-    group: bool,
-    delay: float,
-) -> None:
+@pytest.mark.parametrize(("line", "name", "group", "delay"), list(cases(COUNT)))
+def test_a_signal_ends_it_at_once(tmp_path, start, line, name, group, delay):
     number = getattr(signal, name)
-    process = start(tmp_path, *(argument.format(**files) for argument in command), *workers, "-q")
-    try:
-        time.sleep(delay)
-        ended_before = process.poll() is not None
-        if not ended_before:
-            (os.killpg if group else os.kill)(process.pid, number)
-        code = process.wait(ENOUGH)
-        left = wait_until_gone(process.pid)
-    finally:
-        kill_all(process.pid)
-    err = (tmp_path / "stderr").read_text()
-    assert (left, err) == ([], "")
+    process = start(line)
+    wait_until(lambda: process.poll() is not None or answers(process.pid))  # before that Python does
+    time.sleep(delay)
+    ended_before = process.poll() is not None
+    if not ended_before:
+        (os.killpg if group else os.kill)(process.pid, number)
+    code = process.wait(ENOUGH)
+    assert wait_until(lambda: not members(process.pid)), members(process.pid)
+    assert (tmp_path / "stderr").read_text() == ""
     # -number: Python has taken down its handlers after the last line of ours; a shell sees the same as for 128 + number
     assert code in ({0, 1} if ended_before else {128 + number, -number, 0, 1})
     written = {path.name for path in tmp_path.iterdir()} - {"stdout", "stderr"}
-    assert written <= (set() if code == 128 + number else {command[-1]})
+    assert written <= (set() if code == 128 + number else {line.partition(" -o ")[2].split(" ")[0]})
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize("workers", [("--jobs", "2"), ("--jobs", "2", DASK)], ids=["processes", "dask"])
-def test_workers_do_not_outlive_a_killed_parent(
-    tmp_path: Path, files: dict[str, str], workers: tuple[str, ...]
-) -> None:
-    process = start(tmp_path, *(argument.format(**files) for argument in COMMANDS[-1]), *workers, "-q")
-    try:
-        until = time.monotonic() + 60
-        while len(members(process.pid)) < 3 and time.monotonic() < until:
-            time.sleep(0.05)
-        time.sleep(1)
-        assert len(members(process.pid)) >= 3
-        process.kill()
-        process.wait(ENOUGH)
-        left = wait_until_gone(process.pid)
-    finally:
-        kill_all(process.pid)
-    assert left == []
+@pytest.mark.parametrize("workers", ["--jobs 2", DASK], ids=["processes", "dask"])
+def test_workers_do_not_outlive_a_killed_parent(start, workers):
+    process = start(f"{COMMANDS[-1]} -q {workers}")
+    wait_until(lambda: len(members(process.pid)) >= 3)
+    time.sleep(1)
+    assert len(members(process.pid)) >= 3
+    process.kill()
+    process.wait(ENOUGH)
+    assert wait_until(lambda: not members(process.pid)), members(process.pid)
 
 
-def test_signals_that_were_ignored_stay_ignored() -> None:
-    """As nohup has it."""
-    code = "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
-    code += "from deptree_cli.cli.signals import end_on_signals as start;"
-    code += "start(); os.kill(os.getpid(), signal.SIGHUP); print('on')"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "on\n", "")
-
-
-WRITTEN = """
-from deptree_cli.io.files.output import Output
-with Output("results", last={last}) as out:
-    out.write(b"all")
-"""
-
-# When a signal comes: with the results in place, as Python ends, and on its very last steps.
-LATE = {
-    "behind the results": f"{WRITTEN.format(last=True)}kill()",
-    "at exit": "import atexit; atexit.register(kill)",
-    "at the end": "class Late:\n    __del__ = lambda self: kill()\nsys.modules['late'] = Late()",
-}
-
-PROGRAM = """
-import os, signal, sys
-from deptree_cli.cli import app
-def kill(name=signal.SIGINT, kill=os.kill, own=os.getpid()):
-    kill(own, name)
-def run():
-{before}
-    sys.exit(0)
-app.main = run
-from deptree_cli.__main__ import main
-main()
-"""
-
-
-def run_program(before: str, folder: Path) -> tuple[int, bytes]:
-    program = PROGRAM.format(before="\n".join(f"    {line}" for line in before.splitlines()))
-    ended = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, check=False, timeout=60)
-    return ended.returncode, ended.stderr
-
-
-@pytest.mark.parametrize("when", LATE)
-def test_a_signal_that_comes_too_late_changes_nothing(when: str, tmp_path: Path) -> None:
-    assert run_program(LATE[when], tmp_path) == (0, b"")
-
-
-def test_results_that_are_not_the_last_are_no_end(tmp_path: Path) -> None:
-    """Training goes on when it has written a model, and Ctrl-C ends it."""
-    assert run_program(f"{WRITTEN.format(last=False)}kill()", tmp_path) == (130, b"")
-    assert (tmp_path / "results").read_bytes() == b"all"
-
-
-def test_a_command_ends_behind_its_workers(tmp_path: Path, files: dict[str, str]) -> None:
-    process = start(tmp_path, "sample", *(each.format(**files) for each in SCORES), "-k", "100000", "--jobs", "3")
-    until = time.monotonic() + 30
-    while len(members(process.pid)) < 4 and time.monotonic() < until:
-        time.sleep(0.01)
+def test_a_command_ends_behind_its_workers(start):
+    process = start("sample SCORES -k 100000 --jobs 3")
+    wait_until(lambda: len(members(process.pid)) >= 4)
     os.kill(process.pid, signal.SIGINT)
-    assert (process.wait(ENOUGH), wait_until_gone(process.pid)) == (130, [])
+    assert (process.wait(ENOUGH), wait_until(lambda: not members(process.pid))) == (130, True)
 
 
 FORKED = """
@@ -256,12 +169,58 @@ main()
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_worker_that_is_just_being_made_does_not_stay(name: str, tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_worker_that_is_just_being_made_does_not_stay(start, name):
     """The signal comes between the fork and the moment from which the process knows its child."""
-    command = [sys.executable, "-c", FORKED, name, "sample", *(each.format(**files) for each in SCORES), "--jobs", "2"]
-    with (tmp_path / "out").open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
-        status = process.wait(60)
-    left = wait_until_gone(process.pid)
-    kill_all(process.pid)
-    assert (status, left) == (128 + getattr(signal, name), [])
+    process = start(f"{name} sample SCORES --jobs 2", "-c", FORKED)
+    assert process.wait(60) == 128 + getattr(signal, name)
+    assert wait_until(lambda: not members(process.pid)), members(process.pid)
+
+
+WRITTEN = """
+from deptree_cli.io.files.output import Output
+with Output("results", last={last}) as out:
+    out.write(b"all")
+kill()
+"""
+
+# When a signal comes, and what it comes to. Training goes on when it has written a model, and Ctrl-C ends it.
+LATE = {
+    "behind the results": (WRITTEN.format(last=True), 0),
+    "behind results that are not the last": (WRITTEN.format(last=False), 130),
+    "at exit": ("import atexit; atexit.register(kill)", 0),
+    "at the end": ("class Late:\n    __del__ = lambda self: kill()\nsys.modules['late'] = Late()", 0),
+}
+
+PROGRAM = """
+import os, signal, sys
+from deptree_cli.cli import app
+def kill(name=signal.SIGINT, kill=os.kill, own=os.getpid()):
+    kill(own, name)
+def run():
+{before}
+    sys.exit(0)
+app.main = run
+from deptree_cli.__main__ import main
+main()
+"""
+
+
+def run_program(program: str, folder: Path) -> tuple[int, bytes, bytes]:
+    ended = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, check=False, timeout=60)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+@pytest.mark.parametrize("when", LATE)
+def test_a_signal_that_comes_too_late_changes_nothing(when, tmp_path):
+    before, code = LATE[when]
+    program = PROGRAM.format(before="\n".join(f"    {line}" for line in before.splitlines()))
+    assert run_program(program, tmp_path) == (code, b"", b"")
+    assert "results" not in when or (tmp_path / "results").read_bytes() == b"all"
+
+
+def test_signals_that_were_ignored_stay_ignored(tmp_path):
+    """As nohup has it."""
+    code = "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+    code += "from deptree_cli.cli.signals import end_on_signals as start;"
+    code += "start(); os.kill(os.getpid(), signal.SIGHUP); print('on')"
+    assert run_program(code, tmp_path) == (0, b"on\n", b"")
