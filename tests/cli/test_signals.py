@@ -57,7 +57,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def start(tmp_path, files):
-    """Call with a line, behind other arguments of Python if any: a process in a group of its own; nothing of it stays."""
+    """Call with a line, behind other arguments of Python if any: a process in a group of its own, ended at the end."""
     started = []
 
     def run(line: str, *python: str) -> subprocess.Popen[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,25 @@ def sentences(graphs: Any, request: pytest.FixtureRequest) -> Sentences:
     return Sentences(graphs, request.param)
 
 
+@contextmanager
+def _switched_on(name: str) -> Iterator[None]:
+    jax = pytest.importorskip("jax")
+    jax.config.update(name, True)
+    try:
+        yield
+    finally:
+        jax.config.update(name, False)
+
+
 @pytest.fixture
 def quick() -> Iterator[None]:
     """Compile in a third of the time, where what is compiled is not run for long."""
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
+    with _switched_on("jax_disable_most_optimizations"):
+        yield
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """Arrays may be float64; the lowest version that is allowed, 0.6, has no `jax.enable_x64`."""
+    with _switched_on("jax_enable_x64"):
+        yield

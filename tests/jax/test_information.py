@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ import jax.numpy as jnp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import cross_entropy, entropy, kl, log_partition, log_prob, marginals
-from tests.jax.digits import float64
 
 # Of float32 the last sentence has fewer: all its trees are e^-1000 beside the largest weights of columns.
 ERRORS = np.array([3e-6] * 5 + [4e-4])
@@ -23,12 +21,12 @@ ERRORS = np.array([3e-6] * 5 + [4e-4])
 
 @partial(jax.jit, static_argnames=("single_root", "projective"))
 @jax.grad
-def slope(scores: Any, **how: Any) -> Any:
+def slope(scores, **how):
     """The gradient of entropies; compiled once for all tests."""
     return entropy(scores, **how).sum()
 
 
-def close(found: Any, expected: Any) -> None:
+def close(found, expected):
     """Compare numbers of sentences, (..., 6)."""
     found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected)
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
@@ -37,13 +35,13 @@ def close(found: Any, expected: Any) -> None:
     assert (np.abs(found - expected) <= ERRORS + 1e-6 * np.abs(expected))[finite].all()
 
 
-def others(sentences: Any) -> Any:
+def others(sentences):
     """Scores like those of the sentences, of another seed, with the same arcs forbidden."""
     noise = np.random.default_rng(5).normal(size=sentences.log_scores.shape).astype(np.float32)
     return sentences.log_scores + noise
 
 
-def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences: Any) -> None:
+def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences):
     """Every array of heads from -1 to 5 of 4 words: trees have theirs, all else has -inf."""
     heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), -1).reshape(-1, 4)
     heads = np.pad(heads, [(0, 0), (1, 0)], constant_values=77)
@@ -57,7 +55,7 @@ def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences: An
     assert (found <= 0).all()
 
 
-def test_the_gradient_of_a_log_prob_is_arcs_less_marginals(sentences: Any) -> None:
+def test_the_gradient_of_a_log_prob_is_arcs_less_marginals(sentences):
     how = sentences.how
     trees = np.zeros((6, 5), dtype=np.int64)
     for own, sentence in zip(trees, sentences.each, strict=True):
@@ -72,7 +70,7 @@ def test_the_gradient_of_a_log_prob_is_arcs_less_marginals(sentences: Any) -> No
     np.testing.assert_allclose(found(sentences.log_scores), expected, atol=2e-6)
 
 
-def test_log_probs_keep_digits_that_log_z_has_none_for(graphs: Any) -> None:
+def test_log_probs_keep_digits_that_log_z_has_none_for(graphs):
     """At scores of 30,000 a float32 has steps of 0.002; the distribution is that without the offset."""
     scores = np.stack([np.round(graphs.gaussian(4, seed=b).astype(np.float32) * 64) / 64 for b in range(6)])
     heads = np.array([[-1, 0, 1, 1, 1]] * 6)
@@ -81,9 +79,8 @@ def test_log_probs_keep_digits_that_log_z_has_none_for(graphs: Any) -> None:
     np.testing.assert_allclose(log_partition(scores + 30_000), 120_000 + log_partition(scores), atol=0.01)
 
 
-def test_entropies_and_divergences_are_those_of_core(sentences: Any) -> None:
-    how = sentences.how
-    other = others(sentences)
+def test_entropies_and_divergences_are_those_of_core(sentences):
+    how, other = sentences.how, others(sentences)
     pairs = list(zip(sentences.each, sentences.of(other), strict=True))
     close(entropy(sentences.log_scores, **how), [p.entropy() for p, _ in pairs])
     close(cross_entropy(sentences.log_scores, other, **how), [p.cross_entropy(q) for p, q in pairs])
@@ -91,68 +88,55 @@ def test_entropies_and_divergences_are_those_of_core(sentences: Any) -> None:
     assert not np.asarray(kl(sentences.log_scores, sentences.log_scores, **how)).any()
 
 
-def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences: Any) -> None:
-    how = sentences.how
-    other = sentences.log_scores.copy()
+def test_a_divergence_from_what_forbids_a_possible_arc_is_infinite(sentences):
+    how, other = sentences.how, sentences.log_scores.copy()
     other[0, 2, 1] = -np.inf
     found = np.asarray(kl(sentences.log_scores, other, **how)), np.asarray(kl(other, sentences.log_scores, **how))
     np.testing.assert_array_equal(np.isposinf(found[0]), np.arange(6) == 0)
     assert np.isfinite(found[1]).all()
 
 
-def test_gradients_are_those_of_finite_differences(sentences: Any) -> None:
+def test_gradients_are_those_of_finite_differences(sentences, x64):
     """Of entropies and divergences, in float64; at once, compiled, under vmap, and compiled of that."""
-    with float64():
-        scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
-        other = others(sentences).astype(np.float64)
-        direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
-        step = 1e-5 * direction
+    scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
+    other = others(sentences).astype(np.float64)
+    direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
+    step = 1e-5 * direction
 
-        def measured(scores: Any, other: Any, n: Any) -> Any:
-            how = {"lengths": n, "space": sentences.space.name}
-            return (entropy(scores, **how) + kl(scores, other, **how) + cross_entropy(other, scores, **how)).sum()
+    def measured(scores, other, n):
+        how = {"lengths": n, "space": sentences.space.name}
+        return (entropy(scores, **how) + kl(scores, other, **how) + cross_entropy(other, scores, **how)).sum()
 
-        for ask in (jax.grad(measured), jax.vmap(jax.grad(measured))):
-            for compiled in (ask, jax.jit(ask)):
-                found = np.asarray(compiled(scores, other, sentences.lengths))
-                rise = measured(scores + step, other, sentences.lengths) - measured(
-                    scores - step, other, sentences.lengths
-                )
-                assert (found * direction).sum() == pytest.approx(float(rise) / 2e-5, abs=1e-6)
-                assert not found[~counted].any()
+    up, down = (measured(each, other, sentences.lengths) for each in (scores + step, scores - step))
+    for ask in (jax.grad(measured), jax.vmap(jax.grad(measured))):
+        for compiled in (ask, jax.jit(ask)):
+            found = np.asarray(compiled(scores, other, sentences.lengths))
+            assert (found * direction).sum() == pytest.approx(float(up - down) / 2e-5, abs=1e-6)
+            assert not found[~counted].any()
 
 
-def needing_a_mask(graphs: Any, mask: float) -> tuple[Any, Any]:
-    """Six sentences whose words have best heads far from each other in score; and these with ROOT's arcs masked.
-
-    All trees take one arc from ROOT, so that both have the same distributions.
-    """
+@pytest.mark.parametrize("mask", [-1e9, -1e12])
+def test_trees_that_need_a_mask_are_told_apart(graphs, mask, x64):
+    """Words have best heads far from each other in score, and all trees take one arc from ROOT: a mask of these arcs
+    leaves the distributions as they are, and is shifted away."""
     plain = np.stack([graphs.gaussian(4, 10.0, seed=b).astype(np.float32) + 10 * b for b in range(6)])
     plain[:, :, 2] += 40
     plain[:, 0] = 0
     scores = plain.copy()
     scores[:, 0] = mask
-    return plain, scores
-
-
-@pytest.mark.parametrize("mask", [-1e9, -1e12])
-def test_trees_that_need_a_mask_are_told_apart(graphs: Any, mask: float) -> None:
-    """The mask is that of ROOT as a whole, and is shifted away."""
-    plain, scores = needing_a_mask(graphs, mask)
     heads = np.stack([[-1, *TreeDistribution(own).argmax()] for own in plain])
     assert np.isfinite(log_partition(scores)).all()
     np.testing.assert_allclose(marginals(scores), marginals(plain), atol=2e-6)
     np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-5)
     np.testing.assert_allclose(log_prob(scores, heads), log_prob(plain, heads), atol=1e-5)
     np.testing.assert_allclose(kl(scores, scores[::-1]), kl(plain, plain[::-1]), rtol=1e-5, atol=1e-5)
-    with float64():
-        scores, plain = scores.astype(np.float64), plain.astype(np.float64)
-        np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-9)
-        how = {"lengths": np.full(6, 4), "single_root": True, "projective": False}
-        np.testing.assert_allclose(slope(scores, **how)[:, 1:], slope(plain, **how)[:, 1:], atol=1e-9)
+    scores, plain = scores.astype(np.float64), plain.astype(np.float64)
+    np.testing.assert_allclose(entropy(scores), entropy(plain), atol=1e-9)
+    how = {"lengths": np.full(6, 4), "single_root": True, "projective": False}
+    np.testing.assert_allclose(slope(scores, **how)[:, 1:], slope(plain, **how)[:, 1:], atol=1e-9)
 
 
-def test_a_mask_on_what_has_no_probability_costs_nothing(graphs: Any) -> None:
+def test_a_mask_on_what_has_no_probability_costs_nothing(graphs):
     """Probabilities that are 1e-7 by rounding times a mask of -1e9 would be hundreds of nats."""
     scores = np.stack([graphs.gaussian(4, 50.0, seed=b) for b in range(60)])
     other = np.stack([graphs.gaussian(4, seed=b) for b in range(60)])
@@ -168,7 +152,7 @@ def test_a_mask_on_what_has_no_probability_costs_nothing(graphs: Any) -> None:
         np.testing.assert_allclose(crossed, np.add(expected, entropies), atol=1e-3)
 
 
-def test_divergences_of_neighbours_are_curved(graphs: Any) -> None:
+def test_divergences_of_neighbours_are_curved(graphs):
     """What rounding takes below 0 is mended in values only: at a divergence of 0 its Hessian is that of log Z."""
     scores = jnp.asarray(np.nan_to_num(graphs.gaussian(2, 0.5), neginf=0.0), jnp.float32)
     found = jax.jit(jax.hessian(lambda other: kl(scores, other)))(scores)
@@ -178,14 +162,14 @@ def test_divergences_of_neighbours_are_curved(graphs: Any) -> None:
 
 
 @jax.jit
-def traced(*pair: Any) -> tuple[Any, Any]:
+def traced(*pair):
     """Entropy, cross-entropy and divergence, (3, 6), and their gradients in both scores, where no error is raised."""
     measures = (lambda p, _: entropy(p), cross_entropy, kl)
     values = jnp.stack([measure(*pair) for measure in measures])
     return values, jax.grad(lambda p, q: sum(measure(p, q).sum() for measure in measures), (0, 1))(*pair)
 
 
-def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it() -> None:
+def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it():
     """Sentence 0 has trees by both, 1 by the second only, 2 by the first only, 3 by neither; 4 is NaN by the second,
     which also forbids an arc, and 5 by the first."""
     ours, theirs = np.zeros((2, 6, 5, 5), dtype=np.float32)
@@ -204,21 +188,23 @@ def test_compiled_code_says_nan_of_nothing_and_infinity_beyond_it() -> None:
     assert not np.asarray(slopes[1][2]).any()
 
 
-def test_compiled_code_has_no_log_prob_of_nan() -> None:
+def test_compiled_code_has_no_log_prob_of_nan():
     scores = np.zeros((6, 5, 5), dtype=np.float32)
-    scores[1, 2, 1] = np.nan
-    scores[2, 2, 1] = -np.inf
+    scores[[1, 2], 2, 1] = np.nan, -np.inf
     found = jax.jit(log_prob)(scores, np.array([[-1, 2, 0, 1, 1]] * 6))
     np.testing.assert_array_equal(np.isnan(found), np.arange(6) == 1)
     np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 2)
 
 
-def test_what_does_not_fit_is_refused_in_a_line() -> None:
-    scores = np.zeros((6, 5, 5), dtype=np.float32)
-    for heads in (np.zeros((6, 5)), np.zeros((6, 5), dtype=bool)):
-        with pytest.raises(DeptreeError, match=r"heads have type (float32|bool), not integers"):
-            log_prob(scores, heads)
-    with pytest.raises(DeptreeError, match=r"heads have shape \(6, 4\), not \(..., 6, 5\)"):
-        log_prob(scores, np.zeros((6, 4), dtype=int))
-    with pytest.raises(DeptreeError, match=r"shape \(6, 5, 5\) are compared with scores of shape \(5, 5, 5\)"):
-        kl(scores, scores[1:])
+@pytest.mark.parametrize(
+    ("ask", "other", "says"),
+    [
+        (log_prob, np.zeros((6, 5)), "heads have type float32, not integers"),
+        (log_prob, np.zeros((6, 5), dtype=bool), "heads have type bool, not integers"),
+        (log_prob, np.zeros((6, 4), dtype=int), r"heads have shape \(6, 4\), not \(..., 6, 5\)"),
+        (kl, np.zeros((5, 5, 5)), r"shape \(6, 5, 5\) are compared with scores of shape \(5, 5, 5\)"),
+    ],
+)
+def test_what_does_not_fit_is_refused(ask, other, says):
+    with pytest.raises(DeptreeError, match=says):
+        ask(np.zeros((6, 5, 5), dtype=np.float32), other)

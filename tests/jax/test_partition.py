@@ -1,10 +1,10 @@
-"""log Z, marginals and their derivatives in JAX against enumeration and the core; and transformations of them."""
+"""log Z, marginals and their derivatives in JAX against enumeration and the core; shapes; and what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+import sys
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,16 +13,16 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+import deptree_cli.jax as wing
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.jax import entropy, log_partition, marginals
+from deptree_cli.jax import argmax, entropy, log_partition, log_prob, marginals, sample, stochastic_beam_search
 from deptree_cli.jax.sums import _called
 from tests.bounded import bounded
-from tests.jax.digits import float64
+from tests.heads_first import HEADS_FIRST
 
 STATIC = ("single_root", "projective", "implementation")
-EACH = pytest.mark.parametrize("implementation", ["kernels", "device"])
 KINDS = pytest.mark.parametrize("projective", [False, True], ids=["all trees", "projective"])
 
 # Kernels sum over every space of trees, plain JAX where arcs may cross.
@@ -32,20 +32,18 @@ WAYS = pytest.mark.parametrize(
     indirect=["sentences"],
     ids=lambda part: getattr(part, "name", part),
 )
+SUMS = pytest.mark.parametrize(
+    ("projective", "implementation"), [(False, "device"), (False, "kernels"), (True, "kernels")], ids=str
+)
 
 # No float holds e^-1000, which the last sentence needs.
 IN_RANGE = {"kernels": slice(6), "device": slice(5)}
 
-
-@pytest.fixture
-def x64() -> Iterator[None]:
-    """float64, for one test."""
-    with float64():
-        yield
+SIX = np.zeros((6, 5, 5), dtype=np.float32)
 
 
 @partial(jax.jit, static_argnames=STATIC)
-def summed(scores: Any, **how: Any) -> Any:
+def summed(scores, **how):
     """The sum over the batch of log Z; compiled once for all tests."""
     return log_partition(scores, **how).sum()
 
@@ -54,20 +52,20 @@ gradient = jax.jit(jax.grad(summed), static_argnames=STATIC)
 
 
 @partial(jax.jit, static_argnames=STATIC)
-def forwards(scores: Any, direction: Any, **how: Any) -> Any:
+def forwards(scores, direction, **how):
     """The second derivative in a direction, forwards over backwards."""
     return jax.jvp(lambda scores: gradient(scores, **how), (scores,), (direction,))[1]
 
 
 @partial(jax.jit, static_argnames=STATIC)
 @jax.grad
-def backwards(scores: Any, direction: Any, **how: Any) -> Any:
+def backwards(scores, direction, **how):
     """The same, backwards twice."""
     return (gradient(scores, **how) * direction).sum()
 
 
 @WAYS
-def test_values_are_those_of_enumeration(sentences: Any, implementation: str, x64: None) -> None:
+def test_values_are_those_of_enumeration(sentences, implementation, x64):
     how = {**sentences.how, "implementation": implementation}
     for dtype, digits in ((np.float32, 2e-6), (np.float64, 1e-13)):
         known, scores = IN_RANGE[implementation], sentences.log_scores.astype(dtype)
@@ -81,7 +79,7 @@ def test_values_are_those_of_enumeration(sentences: Any, implementation: str, x6
 
 
 @WAYS
-def test_the_gradient_are_the_marginals(sentences: Any, implementation: str) -> None:
+def test_the_gradient_are_the_marginals(sentences, implementation):
     """Backwards, forwards, and sentence by sentence; 0 where nothing counts."""
     known, how = IN_RANGE[implementation], sentences.how | {"implementation": implementation}
     how["lengths"] = how["lengths"][known]
@@ -97,7 +95,7 @@ def test_the_gradient_are_the_marginals(sentences: Any, implementation: str) -> 
 
 
 @WAYS
-def test_second_derivatives_are_those_of_finite_differences(sentences: Any, implementation: str, x64: None) -> None:
+def test_second_derivatives_are_those_of_finite_differences(sentences, implementation, x64):
     """The sentence e^-1000 apart included; and 0 where nothing counts."""
     known, how = IN_RANGE[implementation], sentences.how | {"implementation": implementation}
     how["lengths"] = how["lengths"][known]
@@ -114,7 +112,7 @@ def test_second_derivatives_are_those_of_finite_differences(sentences: Any, impl
 
 @KINDS
 @pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
-def test_directions_that_are_not_finite_pass_on_as_nan(projective: bool, bad: float, graphs: Any) -> None:
+def test_directions_that_are_not_finite_pass_on_as_nan(projective, bad, graphs):
     """Forwards and backwards: at all arcs of their sentence; the other has the derivatives that it had."""
     scores = np.stack([graphs.gaussian(3, seed=b) for b in range(2)]).astype(np.float32)
     direction = np.random.default_rng(1).normal(size=scores.shape).astype(np.float32)
@@ -128,20 +126,19 @@ def test_directions_that_are_not_finite_pass_on_as_nan(projective: bool, bad: fl
         np.testing.assert_array_equal(found[1], expected[1])
 
 
-def test_a_third_derivative_is_refused_in_a_line(sentences: Any) -> None:
-    def slope(scores: Any) -> Any:
+def test_a_third_derivative_is_refused(sentences):
+    def slope(scores):
         return jax.grad(lambda x: entropy(x, **sentences.how).sum())(scores).sum()
 
+    line = r"^a third derivative of log Z is asked for, .*\. Differentiate once less"
     for ask in (jax.grad(slope), jax.jit(jax.grad(slope)), jax.hessian(lambda x: entropy(x, **sentences.how).sum())):
-        with pytest.raises(
-            DeptreeError, match=r"^a third derivative of log Z is asked for, .*\. Differentiate once less"
-        ):
+        with pytest.raises(DeptreeError, match=line):
             ask(sentences.log_scores)
 
 
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_plain_jax_is_right_or_says_that_it_is_not(single_root: bool, dtype: Any, x64: None) -> None:
+def test_plain_jax_is_right_or_says_that_it_is_not(single_root, dtype, x64):
     """200 graphs of up to 8 words with log-scores of scale 1 to 100 (500 in float64), some of them forbidden, masked or
     with offsets, against the core: of the right ones the errors, of others NaN, which are few."""
     rng, digits = np.random.default_rng(1), np.finfo(dtype).eps
@@ -173,7 +170,7 @@ def test_plain_jax_is_right_or_says_that_it_is_not(single_root: bool, dtype: Any
 
 
 @KINDS
-def test_masks_that_no_tree_needs_are_as_good_as_forbidding(projective: bool, graphs: Any) -> None:
+def test_masks_that_no_tree_needs_are_as_good_as_forbidding(projective, graphs):
     """Values, gradients and second derivatives."""
     plain = np.stack([graphs.gaussian(4, 3.0, seed=b) for b in range(6)]).astype(np.float32)
     masked = plain.copy()
@@ -183,7 +180,7 @@ def test_masks_that_no_tree_needs_are_as_good_as_forbidding(projective: bool, gr
     how = {"lengths": np.full(6, 4), "single_root": True, "projective": projective}
 
     @jax.jit
-    def answers(x: Any) -> Any:
+    def answers(x):
         h, slope = jax.value_and_grad(lambda x: entropy(x, **how).sum())(x)
         return log_partition(x, **how), marginals(x, **how), h, slope, backwards(x, direction, **how)
 
@@ -191,14 +188,10 @@ def test_masks_that_no_tree_needs_are_as_good_as_forbidding(projective: bool, gr
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("projective", "implementation"), [(False, "device"), (False, "kernels"), (True, "kernels")], ids=str
-)
+@SUMS
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_masks_that_no_tree_needs_cost_no_digits(
-    single_root: bool, projective: bool, implementation: str, dtype: Any, x64: None, graphs: Any
-) -> None:
+def test_masks_that_no_tree_needs_cost_no_digits(single_root, projective, implementation, dtype, x64, graphs):
     """log Z, and its gradient: of a padded batch in which word 2 can only hang on ROOT."""
     masked, lengths = np.stack([graphs.gaussian(5, 3, seed=b) for b in range(4)]).astype(dtype), np.array([5, 4, 5, 3])
     masked[:, 1:, 2] = np.array([-1e4, -1e6, -1e9, -9e14])[:, None]
@@ -214,13 +207,7 @@ def test_masks_that_no_tree_needs_cost_no_digits(
     np.testing.assert_allclose(gradient(masked, **how), probs, rtol=0, atol=digits)
 
 
-def test_float64_that_compiled_code_has_lost_is_an_error() -> None:
-    """Where it is enabled for a block of code, a thread of JAX's own may call back, which knows of no float64."""
-    with pytest.raises(DeptreeError, match=r"^float64 is enabled for a part of the program, .*jax_enable_x64"):
-        _called(lambda scores: [scores], np.zeros((3, 3)))
-
-
-def test_half_precision_is_computed_in_single(graphs: Any) -> None:
+def test_half_precision_is_computed_in_single(graphs):
     scores = jnp.asarray(graphs.gaussian(3), jnp.bfloat16)
     found = log_partition(scores)
     assert found.dtype == jnp.float32
@@ -228,68 +215,155 @@ def test_half_precision_is_computed_in_single(graphs: Any) -> None:
     assert jax.grad(log_partition)(scores).dtype == jnp.bfloat16
 
 
-@EACH
-def test_compiled_code_gives_minus_infinity_and_gradients_of_0(implementation: str) -> None:
-    """Of a sentence of which two words hang on ROOT only."""
-    scores = np.zeros((6, 5, 5), dtype=np.float32)
+@SUMS
+def test_compiled_code_gives_minus_infinity_and_gradients_of_0(projective, implementation):
+    """Of sentence 1, of which two words hang on ROOT only, or by arcs that cross."""
+    scores = SIX.copy()
     scores[1, 1:, 2:4] = -np.inf
-    found = jax.jit(partial(log_partition, implementation=implementation))(scores)
+    if projective:
+        scores[1] = 0
+        scores[1, [0, 2, 4], 3] = scores[1, [0, 1, 3], 4] = -np.inf
+        line = r"^sentence 1 of the batch: no projective tree is possible: the arcs 1 -> 3 and 2 -> 4 cross"
+        for ask in (log_partition, marginals, argmax, entropy, partial(sample, jax.random.key(0), k=2)):
+            with pytest.raises(DeptreeError, match=line):
+                ask(log_scores=scores, projective=True)
+    how = {"single_root": True, "projective": projective, "implementation": implementation}
+    found = jax.jit(partial(log_partition, **how))(scores)
     np.testing.assert_array_equal(np.isneginf(found), np.arange(6) == 1)
-    assert np.isfinite(log_partition(scores, single_root=False, implementation=implementation)).all()
-    how = {"single_root": True, "projective": False, "implementation": implementation}
+    other = {"projective": False} if projective else {"single_root": False}  # where there is a tree
+    assert np.isfinite(log_partition(scores, **how | other)).all()
     slopes = np.asarray(gradient(scores, lengths=np.full(6, 4), **how))
     assert not slopes[1].any()
     np.testing.assert_allclose(slopes[0].sum(0)[1:], 1, rtol=1e-6)
 
 
-@pytest.mark.parametrize("option", ["single_root", "projective"])
-def test_a_traced_space_is_refused(option: str) -> None:
-    with pytest.raises(DeptreeError, match=rf"^`{option}` is traced\. Pass True or False, static under jit"):
-        jax.jit(log_partition)(np.zeros((3, 3), np.float32), **{option: True})
+def test_trees_that_cross_have_no_projective_probability():
+    heads = np.array([[-1, 0, 1, 1, 2]] * 6)
+    assert np.isneginf(log_prob(SIX, heads, projective=True)).all()
+    assert np.isfinite(log_prob(SIX, heads)).all()
 
 
 @pytest.mark.parametrize(("bad", "projective"), [(9, False), (5, True), (0, False), (-1, True)])
-def test_lengths_that_are_none(bad: int, projective: bool) -> None:
+def test_lengths_that_cannot_be(bad, projective):
     """Of four words: an error in a line, or NaN for that sentence alone where lengths are traced."""
-    scores, lengths = np.zeros((6, 5, 5), np.float32), np.array([4, bad, 4, 4, 4, 4])
+    lengths = np.array([4, bad, 4, 4, 4, 4])
     for ask in (log_partition, marginals, entropy):
         with pytest.raises(DeptreeError, match=f"sentence 1 of the batch: the length is {bad}, not from 1 to 4"):
-            ask(scores, lengths, projective=projective)
-        found = jax.jit(ask, static_argnames="projective")(scores, lengths, projective=projective)
+            ask(SIX, lengths, projective=projective)
+        found = jax.jit(ask, static_argnames="projective")(SIX, lengths, projective=projective)
         np.testing.assert_array_equal(np.isnan(found).reshape(6, -1).all(1), np.arange(6) == 1)
     if not projective:
-        found = jax.jit(log_partition, static_argnames="implementation")(scores, lengths, implementation="device")
+        found = jax.jit(log_partition, static_argnames="implementation")(SIX, lengths, implementation="device")
         np.testing.assert_array_equal(np.isnan(found), np.arange(6) == 1)
 
 
-def test_what_cannot_be_read_is_refused_in_a_line() -> None:
-    scores = np.zeros((6, 5, 5), dtype=np.float32)
-    with pytest.raises(DeptreeError, match=r"shape \(4, 3\)"):
-        log_partition(scores[0, :4, :3])
-    with pytest.raises(DeptreeError, match=r"lengths have shape \(3,\)"):
-        log_partition(scores, [1, 2, 3])
-    with pytest.raises(DeptreeError, match="sentence 1 of the batch: the length is 5, not from 1 to 4"):
-        log_partition(scores, [1, 5, 1, 1, 1, 1])
-    with pytest.raises(DeptreeError, match="the log-scores are complex64, not real numbers"):
-        log_partition(np.zeros((3, 3), np.complex64))
-    with pytest.raises(DeptreeError, match="the log-scores are not an array of numbers"):
-        log_partition([["1", "2"], ["3", "4"]])
-    with pytest.raises(DeptreeError, match=r"the log-scores are key<.*>, not real numbers"):
-        log_partition(jax.random.key(0))
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'multiroot'.*single_root=False"):
-        log_partition(scores, multiroot=True)
-    with pytest.raises(DeptreeError, match=r"unknown implementation 'devices'.*device"):
-        marginals(scores, implementation="devices")
+@pytest.mark.parametrize(
+    ("scores", "options", "says"),
+    [
+        (SIX[0, :4, :3], {}, r"shape \(4, 3\)"),
+        (SIX, {"lengths": [1, 2, 3]}, r"lengths have shape \(3,\)"),
+        (SIX[0].astype(np.complex64), {}, "the log-scores are complex64, not real numbers"),
+        ([["1", "2"], ["3", "4"]], {}, "the log-scores are not an array of numbers"),
+        (jax.random.key(0), {}, r"the log-scores are key<.*>, not real numbers"),
+        (SIX, {"multiroot": True}, r"unexpected keyword argument 'multiroot'.*single_root=False"),
+        (SIX, {"implementation": "devices"}, r"unknown implementation 'devices'.*device"),
+        (
+            SIX,
+            {"projective": True, "implementation": "device"},
+            r"^projective trees are summed by kernels only\. Leave",
+        ),
+        (SIX, {"space": True}, r"^there is no tree space 'True'\. Choose one of single-root, "),
+        (SIX, {"space": "projective", "single_root": False}, '^`space="projective"` contradicts `single_root=False`'),
+        (SIX, {"space": HEADS_FIRST}, "^JAX has no sums over trees whose heads all precede"),
+    ],
+)
+def test_what_cannot_be_read_or_is_not_offered_is_refused(scores, options, says):
+    for ask in (log_partition, marginals):
+        with pytest.raises(TypeError if "multiroot" in options else DeptreeError, match=says):
+            ask(scores, **options)
 
 
-def test_nan_is_refused_or_stays_nan_but_in_padding() -> None:
-    scores = np.zeros((6, 5, 5), dtype=np.float32)
+def test_other_refusals():
+    line = r"^beam search draws non-projective trees only\. Use sample_without_replace"
+    with pytest.raises(DeptreeError, match=line):
+        stochastic_beam_search(jax.random.key(0), SIX, 2, projective=True)
+    for option in ("single_root", "projective"):
+        with pytest.raises(DeptreeError, match=rf"^`{option}` is traced\. Pass True or False, static under jit"):
+            jax.jit(log_partition)(SIX, **{option: True})
+    # where float64 is enabled for a block of code, a thread of JAX's own may call back, which knows of no float64
+    with pytest.raises(DeptreeError, match=r"^float64 is enabled for a part of the program, .*jax_enable_x64"):
+        _called(lambda scores: [scores], np.zeros((3, 3)))
+
+
+def test_nan_is_refused_or_stays_nan_but_in_padding():
+    scores, lengths = SIX.copy(), np.full(6, 4)
     scores[1, 2, 4] = np.nan
-    with pytest.raises(
-        DeptreeError, match=r"sentence 1 of the batch: the score of 2 -> 4 \(nan\) is NaN.*forbid such arcs: "
-    ):
+    line = r"sentence 1 of the batch: the score of 2 -> 4 \(nan\) is NaN.*forbid such arcs: "
+    with pytest.raises(DeptreeError, match=line):
         marginals(scores)
-    lengths = np.full(6, 4)
     assert np.isnan(gradient(scores, lengths=lengths, single_root=True, projective=False)[1]).any()
     lengths[1] = 3
     assert np.isfinite(marginals(scores, lengths)).all()
+
+
+KEY, HEADS = jax.random.key(0), np.array([-1, 2, 0])
+
+# With the shapes of the results of a batch (batch,): k is 2, N is 3.
+FUNCTIONS = {
+    "log_partition": (wing.log_partition, lambda *batch: [batch]),
+    "log_partition on the device": (partial(wing.log_partition, implementation="device"), lambda *batch: [batch]),
+    "marginals": (wing.marginals, lambda *batch: [(*batch, 3, 3)]),
+    "log_prob": (
+        lambda log_scores: wing.log_prob(log_scores, jnp.broadcast_to(HEADS, log_scores.shape[:-1])),
+        lambda *batch: [batch],
+    ),
+    "entropy": (wing.entropy, lambda *batch: [batch]),
+    "cross_entropy": (lambda log_scores: wing.cross_entropy(log_scores, log_scores), lambda *batch: [batch]),
+    "kl": (lambda log_scores: wing.kl(log_scores, log_scores), lambda *batch: [batch]),
+    "argmax": (wing.argmax, lambda *batch: [(*batch, 3)]),
+    "mbr": (wing.mbr, lambda *batch: [(*batch, 3)]),
+    "top_k": (partial(wing.top_k, k=2), lambda *batch: [(2, *batch, 3)]),
+    "sample": (partial(wing.sample, KEY, k=2), lambda *batch: [(2, *batch, 3)]),
+} | {
+    name: (partial(getattr(wing, name), KEY, k=2), lambda *batch: [(2, *batch, 3), (2, *batch), (2, *batch), batch])
+    for name in ("sample_without_replacement", "stochastic_beam_search")
+}
+
+
+@pytest.mark.parametrize("batch", [(), (0,)], ids=["one sentence", "no sentence"])
+def test_shapes_of_every_function(batch, quick):
+    """Called at once and compiled; the two are the same numbers."""
+    scores = np.random.default_rng(0).normal(size=(*batch, 3, 3)).astype(np.float32)
+
+    def answers(scores):
+        return {name: jax.tree.leaves(ask(log_scores=scores)) for name, (ask, _) in FUNCTIONS.items()}
+
+    found, compiled = answers(scores), jax.jit(answers)(scores)
+    for name, (_, shapes) in FUNCTIONS.items():
+        assert [part.shape for part in found[name]] == shapes(*batch)
+        for part, other in zip(found[name], compiled[name], strict=True):
+            np.testing.assert_allclose(part, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_sentence_without_a_tree_is_named(name, quick):
+    scores = np.zeros((3, 3, 3), dtype=np.float32)
+    scores[1, :, 2] = -np.inf
+    with pytest.raises(DeptreeError, match=r"^sentence 1 of the batch: no single-root tree .* word 2 has no head"):
+        FUNCTIONS[name][0](log_scores=scores)
+
+
+def test_every_function_is_here_and_in_the_docstring():
+    for name in wing.__all__:
+        assert getattr(wing, name)
+        assert name in wing.__doc__
+        assert name in FUNCTIONS or not name.islower()
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = wing.nothing
+
+
+def test_without_jax_there_is_a_line():
+    program = "import sys; sys.modules['jax'] = None; import deptree_cli.jax"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.stderr.splitlines()[-1] == "ImportError: deptree_cli.jax needs JAX: pip install 'deptree-cli[jax]'"
+    assert ended.stderr.count("Traceback") == 1

@@ -9,11 +9,9 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 from typing import Any
-
-import pytest
 
 Mutation = Callable[[Random, bytes], bytes]
 
@@ -56,9 +54,12 @@ def flip(rng: Random, data: bytes) -> bytes:
 def overwrite(rng: Random, data: bytes) -> bytes:
     """One to eight bytes as others, or as an integer that may be a size."""
     at = rng.randrange(len(data))
-    new = rng.choice(BYTES) * rng.choice((1, 1, 4, 8))
-    new = rng.choice((new, struct.pack("<Q", rng.choice(NUMBERS))[: rng.choice((2, 4, 8))]))
+    new = rng.choice((rng.choice(BYTES) * rng.choice((1, 1, 4, 8)), _integer(rng, (2, 4, 8))))
     return data[:at] + new + data[at + len(new) :]
+
+
+def _integer(rng: Random, sizes: tuple[int, ...]) -> bytes:
+    return struct.pack("<Q", rng.choice(NUMBERS))[: rng.choice(sizes)]
 
 
 def shuffle(rng: Random, data: bytes) -> bytes:
@@ -67,15 +68,16 @@ def shuffle(rng: Random, data: bytes) -> bytes:
     b = min(b, a + rng.choice((1, 16, 256, 1 << 20)))
     new = rng.choice((*BYTES, rng.randbytes(9), rng.choice(TOKENS).encode()))
     new *= rng.choice((1, 1, 3, 5000 if len(new) < 10 else 10))
-    pieces = {
-        "cut": (data[:a], data[b:]),
-        "double": (data[:b], data[a:]),
-        "many": (data[:a], data[a:b] * rng.choice((3, 40)), data[b:]),
-        "move": (data[:a], data[b:c], data[a:b], data[max(b, c) :]),
-        "insert": (data[:a], new, data[a:]),
-        "end": (data[:a],),
-    }
-    return b"".join(pieces[rng.choice(list(pieces))])
+    return rng.choice(
+        (
+            data[:a] + data[b:],
+            data[:b] + data[a:],
+            data[:a] + data[a:b] * rng.choice((3, 40)) + data[b:],
+            data[:a] + data[b:c] + data[a:b] + data[max(b, c) :],
+            data[:a] + new + data[a:],
+            data[:a],
+        )
+    )
 
 
 ANY = (flip, overwrite, shuffle)
@@ -101,23 +103,23 @@ TSV_TOKEN = tokens(r"[^\t\n]+|\t|\n")
 WORD = tokens(r"\S+|\n")
 
 
-def _keys(value: Any) -> Sequence[Any]:
-    return list(value) if isinstance(value, dict) else range(len(value))
-
-
 def json_value(rng: Random, data: bytes) -> bytes:
     """A value somewhere within one of the lines becomes another one, a copy of its neighbour or nothing."""
+
+    def keys(value: Any) -> Any:
+        return list(value) if isinstance(value, dict) else range(len(value))
+
     lines = data.splitlines()
     number = rng.randrange(len(lines))
     inside: Any = [json.loads(lines[number])]
     whole, key = inside, 0
     while isinstance(inside[key], list | dict) and inside[key] and rng.random() < 0.8:
         inside = inside[key]
-        key = rng.choice(_keys(inside))
+        key = rng.choice(keys(inside))
     if rng.random() < 0.2:
         del inside[key]
     else:
-        inside[key] = rng.choice((rng.choice(JSON_VALUES), inside[rng.choice(_keys(inside))]))
+        inside[key] = rng.choice((rng.choice(JSON_VALUES), inside[rng.choice(keys(inside))]))
     lines[number] = b"".join(json.dumps(value).encode() for value in whole)
     return b"\n".join(lines) + b"\n"
 
@@ -128,12 +130,12 @@ def npy_header(rng: Random, data: bytes) -> bytes:
     start = rng.choice(starts) if starts else 0
     size = int.from_bytes(data[start + 8 : start + 10], "little")
     header = data[start + 10 : start + 10 + size].decode("latin-1").rstrip()
-    changes = {
-        r"\([^)]*\)": rng.choice(SHAPES),
-        r"(?<='descr': )'[^']*'": repr(rng.choice(TYPES)),
-        r"True|False": rng.choice(("True", "False", "None")),
-    }
-    pattern, new = rng.choice(list(changes.items()))
+    changes = [
+        (r"\([^)]*\)", rng.choice(SHAPES)),
+        (r"(?<='descr': )'[^']*'", repr(rng.choice(TYPES))),
+        (r"True|False", rng.choice(("True", "False", "None"))),
+    ]
+    pattern, new = rng.choice(changes)
     text = re.sub(pattern, lambda _: new, header, count=1).encode() + b"\n"
     return data[: start + 8] + struct.pack("<H", len(text)) + text + data[start + 10 + size :]
 
@@ -162,8 +164,7 @@ def zip_entries(rng: Random, data: bytes) -> bytes:
 def zip_fields(rng: Random, data: bytes) -> bytes:
     """A number in one of the records of a zip's directory changed."""
     records = [match.start() for match in re.finditer(rb"PK(?:\x01\x02|\x03\x04|\x05\x06)", data)]
-    at = rng.choice(records) + rng.randrange(4, 30)
-    new = struct.pack("<Q", rng.choice(NUMBERS))[: rng.choice((1, 2, 4))]
+    at, new = rng.choice(records) + rng.randrange(4, 30), _integer(rng, (1, 2, 4))
     return data[:at] + new + data[at + len(new) :]
 
 
@@ -175,13 +176,9 @@ def safetensors_header(rng: Random, data: bytes) -> bytes:
     else:
         tensors = json.loads(data[8 : 8 + size])
         tensor = tensors[rng.choice(list(tensors))]
-        changes: dict[str, Any] = {
-            "dtype": rng.choice(TYPES),
-            "shape": rng.choice(LISTED_SHAPES),
-            "data_offsets": [rng.choice((*NUMBERS, *tensor["data_offsets"])) for _ in range(2)],
-        }
-        for key in rng.sample(list(changes), rng.choice((1, 1, 2))):
-            tensor[key] = changes[key]
+        offsets = [rng.choice((*NUMBERS, *tensor["data_offsets"])) for _ in range(2)]
+        changes = {"dtype": rng.choice(TYPES), "shape": rng.choice(LISTED_SHAPES), "data_offsets": offsets}
+        tensor |= {key: changes[key] for key in rng.sample(list(changes), rng.choice((1, 1, 2)))}
         header = json.dumps(tensors).encode()
     return len(header).to_bytes(8, "little") + header + data[8 + size :]
 
@@ -210,16 +207,11 @@ KINDS: dict[str, tuple[Mutation, ...]] = {
 KINDS |= {f"{kind}.gz": gzipped(KINDS[kind]) for kind in ("npy", "json", "conllu")}
 
 
-@pytest.fixture(scope="session")
-def damage() -> Callable[[Random, str, bytes], bytes]:
-    """Call with a generator, a kind of `KINDS` and a file's bytes: the bytes damaged in one to three ways."""
-
-    def damaged(rng: Random, kind: str, data: bytes) -> bytes:
-        for _ in range(rng.choice((1, 1, 1, 2, 3))):
-            try:
-                data = rng.choice(KINDS[kind])(rng, data or b"\0")
-            except Exception:
-                return data  # after the first damage the second may find nothing to hold on to
-        return data
-
-    return damaged
+def damaged(rng: Random, kind: str, data: bytes) -> bytes:
+    """The bytes of a file of one of `KINDS` damaged in one to three ways."""
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        try:
+            data = rng.choice(KINDS[kind])(rng, data or b"\0")
+        except Exception:
+            return data  # after the first damage the second may find nothing to hold on to
+    return data

@@ -1,0 +1,485 @@
+"""Damaged files by the thousand, the same scores in every form, and what such tests found.
+
+Each run on a damaged file ends in a result or in one line and exit status 2: never in a traceback, a hang or a
+gigabyte. Some hundred runs go with the other tests; DEPTREE_FUZZ=20000 makes it as many. -rP shows how the runs ended.
+A run is repeated by its container and number, which are also the seed; a damaged file that failed stays in the folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import time
+import warnings
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from deptree_cli.commands import expect
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu import blocks
+from deptree_cli.io.conllu.blocks import split_chunks
+from deptree_cli.io.pictures.arcs import fitted
+from deptree_cli.io.scores import reading
+from tests.commands.damage import damaged
+from tests.sample import DATA
+from tests.tree_files import read_blocks
+
+RUNS = int(os.environ.get("DEPTREE_FUZZ", "400"))
+SECONDS = 20
+GIGABYTE = 1 << 20  # in the unit of ru_maxrss
+
+# Commands that read a damaged file {}, and what is added to some of them.
+OF_SCORES = """
+    sample {} -k 2; sample {} -k 9 --unique; sample {} -k 2 -o out.npz; sample {} --conllu gold.conllu --fix-heads;
+    sample {} --conllu gold.conllu -k 2; sample {} --conllu nameless.conllu; swor {} -k 3; swor {} --mass 0.5;
+    swor {} -k 3 --conllu sentences.conllu; decode {}; decode {} -k 2; marginals {}; marginals {} -o out.npz;
+    decode {} --method mbr --conllu gold.conllu; calibrate {} --gold gold.conllu;
+    marginals {} --conllu gold.conllu; marginals {} --conllu nameless.conllu -o out.npz; partition {} --summary;
+    expect entropy {} --grad; expect risk {} --conllu gold.conllu; inspect {} --json; partition {};
+    inspect {} --conllu gold.conllu; check-bias {} -k 40; check-bias {} --samples drawn.conllu; show {};
+    show {} -o x.txt -k 3; convert {}; convert {} --to spacy -o out.npz; convert {} --to weight -o out.safetensors"""
+OF_SENTENCES = """
+    sample scores.npz --conllu {} -k 2; sample scores.npz --conllu {} --fix-heads --deps basic;
+    sample scores.jsonl --conllu {} -k 3 --deps keep; swor scores.npz --conllu {} -k 3; decode scores.npz --conllu {};
+    calibrate scores.npz --gold {}; marginals scores.npz --conllu {};
+    marginals scores.npz --conllu {} --fix-heads -o out.npz; inspect scores.npz --conllu {};
+    expect attachment scores.npz --conllu {}; show scores.npz --conllu {}; show scores.npz --conllu {} --format text;
+    check-bias scores.npz --samples {}; partition scores_stream.npy --conllu {}"""
+OF_LABELS = """
+    sample label_scores.npz --labels {} -k 2; decode label_scores.npz --labels {}; show label_scores.npz --labels {};
+    swor label_scores.npz --labels {} -k 3 --labelled; marginals label_scores.npz --labels {};
+    show label_scores.npz --labels {} --format text;
+    sample scores.npz --labels {} --label-scores label_scores.npz --conllu gold.conllu"""
+OF_LABELLED = """
+    sample {} --labels labels.txt -k 2; decode {} --labels labels.txt --conllu gold.conllu;
+    marginals {} --labels labels.txt -o out.npz; marginals {} --labels labels.txt;
+    sample scores.npz --labels labels.txt --label-scores {}; decode scores.npz --labels labels.txt --label-scores {};
+    expect features scores.npz --features {}; expect covariance scores.npz --features {}"""
+OF_SAMPLES = "check-bias scores.npz --samples {}"
+OF_DRAWS = "estimate {}; estimate {} --quantity arcs"
+RUNNING = "--on-error skip; --on-error skip; --shard 2/3"
+MORE = """
+    --on-error skip; --on-error skip; --multi-root; --temperature 0.01; --temperature 1e6; --shard 2/3;
+    --from weight; --from diagonal; --from last; --from head-dep"""
+
+
+@dataclass(frozen=True)
+class Container:
+    """A file of the folder, how it is damaged, and what reads it."""
+
+    name: str
+    file: str
+    kind: str
+    commands: str
+    options: str = "--from natasha"
+    more: str = MORE
+
+    def __str__(self) -> str:
+        return self.name
+
+    def command(self, rng: Random, path: str) -> list[str]:
+        """A command line that reads the file under that path, quietly."""
+        line = [rng.choice(self.commands.split(";")).replace("{}", path), self.options]
+        line += rng.sample(self.more.split(";"), rng.choice((0, 0, 1, 1, 2)))
+        return [*" ".join(line).split(), "-q"]
+
+
+CONTAINERS = [
+    Container("batch", "scores.npy", "npy", OF_SCORES, "--from supar --lengths lengths.txt"),
+    Container("stream", "scores_stream.npy", "npy", OF_SCORES, "--from supar"),
+    Container("npz", "scores.npz", "npz", OF_SCORES),
+    Container("jsonl", "scores.jsonl", "json", OF_SCORES),
+    Container("converted", "converted.jsonl", "json", OF_SCORES, ""),
+    Container("safetensors", "scores.safetensors", "safetensors", OF_SCORES),
+    Container("npy.gz", "scores_stream.npy.gz", "npy.gz", OF_SCORES, "--from supar"),
+    Container("jsonl.gz", "scores.jsonl.gz", "json.gz", OF_SCORES),
+    Container("conllu", "gold.conllu", "conllu", OF_SENTENCES),
+    Container("conllu.gz", "gold.conllu.gz", "conllu.gz", OF_SENTENCES),
+    Container("lengths", "lengths.txt", "text", "partition scores.npy --lengths {}", "--from supar"),
+    Container("labels", "labels.txt", "text", OF_LABELS),
+    Container("labels in JSON", "numbers.json", "json", OF_LABELS),
+    Container("labelled", "label_scores.npz", "npz", OF_LABELLED),
+    Container("target", "target.txt", "text", "expect ge scores.npz --features label_scores.npz --target {}"),
+    Container("samples", "drawn.conllu", "conllu", OF_SAMPLES),
+    Container("samples in JSON", "drawn.jsonl", "json", OF_SAMPLES),
+    Container("draws", "swor.conllu", "conllu", OF_DRAWS, "", RUNNING),
+    Container("draws in JSON", "swor.jsonl", "json", OF_DRAWS, "", RUNNING),
+]
+
+
+class HangError(BaseException):
+    """A run took too long; not an Exception, lest somebody catches it."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Not longer than `SECONDS`, and what a user would see as a warning is an error."""
+
+    def stop(*_: object) -> None:
+        raise HangError(f"{SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, done):
+    """What the commands read, in every container."""
+    monkeypatch.chdir(tmp_path)
+    for path in DATA.glob("*.*"):
+        shutil.copy(path, path.name)
+    nameless = re.sub(r"# sent_id.*\n", "", Path("sentences.conllu").read_text(encoding="utf-8"))
+    Path("nameless.conllu").write_text(nameless, encoding="utf-8")
+    Path("target.txt").write_text("0.5\n1\n-2e1\n" * 5, encoding="utf-8")
+    labels = json.loads(Path("labels.json").read_text(encoding="utf-8"))
+    Path("labels.txt").write_text("\n".join(labels) + "\n", encoding="utf-8")
+    Path("numbers.json").write_text(json.dumps({name: number for number, name in enumerate(labels)}), encoding="utf-8")
+    for name in ("scores_stream.npy", "scores.jsonl", "gold.conllu"):
+        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
+    done("convert $SCORES -o converted.jsonl --conllu gold.conllu")
+    for command, name in (("sample --unique", "drawn"), ("swor", "swor")):
+        done(f"{command} $SCORES -k 4 --seed 7 -o {name}.jsonl")
+        done(f"{command} $SCORES -k 4 --seed 7 -o {name}.conllu --conllu sentences.conllu")
+
+
+def as_safetensors(arrays: dict[str, np.ndarray]) -> bytes:
+    library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    return library.save({name: each.astype(each.dtype.newbyteorder("<")) for name, each in arrays.items()})
+
+
+def wrong_with(ran, command: str) -> str:
+    """What of a run that ended breaks the promise."""
+    if ran.code in (0, 1, 3):
+        look_at(command, ran.out)
+        return ""
+    errors = [line for line in ran.said if "skipped" not in line]
+    if (ran.code, len(errors)) != (2, 1):
+        return f"exit status {ran.code} and {len(errors)} lines"
+    if not all(line.startswith("deptree") and line.isprintable() for line in ran.said):
+        return "a line that is none of ours or hides something"
+    return "half a file" if Path("out.npz").exists() else ""
+
+
+def look_at(command: str, out: bytes) -> None:
+    """Read a result as its readers will."""
+    if command == "show":
+        if out.startswith(b"<svg"):
+            ElementTree.fromstring(out)
+    elif out.startswith(b"{"):
+        for line in out.splitlines():
+            json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} in the output"))
+    elif out:
+        assert list(read_blocks(io.BytesIO(out), "the output"))
+    if Path("out.npz").exists():
+        with np.load("out.npz") as arrays:
+            assert not any(np.isnan(arrays[key]).any() for key in arrays)
+
+
+def how_it_ended(ran) -> str:
+    """The exit status, and the kind of error without names and numbers."""
+    said = ran.said[-1] if ran.code == 2 and ran.said else ""
+    kind = re.sub(r"""'[^']*'|"[^"]*"|\(.*?\)|\[.*?\]|\S*\d\S*""", "", said)
+    return f"{ran.code} {' '.join(kind.split())[:70]}"
+
+
+@pytest.mark.slow("process")
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("container", CONTAINERS, ids=str)
+def test_damaged(container, deptree):
+    if container.kind == "safetensors":
+        with np.load("scores.npz") as scores:
+            Path("scores.safetensors").write_bytes(as_safetensors(dict(scores)))
+    sound, ends, failures = Path(container.file).read_bytes(), Counter(), []
+    for number in range(-(-RUNS // len(CONTAINERS))):
+        rng = Random(f"{container}-{number}")
+        data = damaged(rng, container.kind, sound)
+        piped = rng.random() < 0.15 and "--features" not in container.commands
+        path = "-" if piped else f"x{container.file[container.file.index('.') :]}"
+        if not piped:
+            Path(path).write_bytes(data)
+        command = container.command(rng, path)
+        Path("out.npz").unlink(missing_ok=True)
+        expect._archive.cache_clear()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        try:
+            with limited():
+                ran = deptree(*command, stdin=data if "-" in command else b"")
+            problem = wrong_with(ran, command[0])
+            ends[how_it_ended(ran)] += 1
+        except (Exception, HangError, pytest.fail.Exception) as error:
+            problem = f"{type(error).__name__}: {error}"[:300]
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before > GIGABYTE:
+            problem = "more than a gigabyte"
+        if problem:
+            Path(f"failed-{container}-{number}").write_bytes(data)
+            failures.append(f"{number}: {' '.join(command)}: {problem}")
+    print("\n".join(f"{count:6} {end}" for end, count in ends.most_common()))
+    assert not failures, "\n".join(failures[:50])
+    assert len(ends) > 2, "the damage is always of one kind"
+
+
+TYPES = ["<f2", "<f4", "<f8", ">f4", ">f8", "<i4", "|i1", "|u1", "|b1"]
+TRANSPORTS = ["file", "gzip", "stdin", "gzip on stdin"]
+LINES = ["decode", "marginals", "sample -k 2 --seed 7", "decode -k 2", "swor -k 2 --seed 3"]
+
+Scores = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sentences, and how their scores are written.
+
+    Attributes:
+        arrays: the scores by sent_id, in the order of the sentences.
+        keys: the name of each sentence's scores, in the same order.
+        order: that of the scores in the file.
+        missing: the number of a sentence that is not in a file, and which: "scores", "sentences" or "" for none.
+    """
+
+    arrays: Scores
+    keys: list[str]
+    order: list[int]
+    suffix: str
+    transport: str
+    missing: tuple[int, str]
+
+    def written(self) -> Scores:
+        """What is in the score file, in its order."""
+        values = list(self.arrays.values())
+        return {self.keys[number]: values[number] for number in self.order if (number, "scores") != self.missing}
+
+    def sentences(self) -> str:
+        """The CoNLL-U."""
+        row = "w" + "\t_" * 8 + "\n"
+        return "".join(
+            f"# sent_id = {name}\n" + "".join(f"{word}\t{row}" for word in range(1, len(each) + 1)) + "\n"
+            for number, (name, each) in enumerate(self.arrays.items())
+            if (number, "sentences") != self.missing
+        )
+
+    def verdict(self) -> str:
+        """`same`, `error` or `either`, of the result against that of the plain file."""
+        named, alone = self.keys == list(self.arrays), len(self.arrays) == 1
+        by_key = named and self.suffix != ".npy"
+        if self.missing[1]:
+            if by_key:
+                return "same" if self.missing[1] == "sentences" else "either"
+            return "either" if named else "error"
+        if by_key or alone:
+            return "same"
+        return "error" if self.suffix == ".safetensors" or self.order != sorted(self.order) else "same"
+
+
+def a_case(rng: Random) -> Case:
+    size = rng.choice((1, 2, 3, 5, 12))
+    names = [f"{rng.choice(('s-', '', 'é/'))}{number}" for number in rng.sample(range(1, 40), size)]
+    kind, numbers = rng.choice(TYPES), np.random.default_rng(rng.randrange(2**32))
+    arrays = {}
+    for name in names:
+        n = rng.choice((1, 2, 3, 4)) if rng.random() < 0.8 else 3
+        scores = numbers.normal(size=(n, n + 1)) * 3
+        scores = scores.astype(kind) if kind[1] == "f" else np.abs(scores).astype(kind)
+        if kind[1] == "f" and rng.random() < 0.3:
+            scores[numbers.random(scores.shape) < 0.1] = -np.inf
+        scores[:, 0] = 1
+        arrays[name] = scores
+    keys = names if rng.random() < 0.6 else [f"k{number}" for number in range(size)]
+    suffix, order = rng.choice([".npz", ".npy", ".jsonl", ".safetensors"]), list(range(size))
+    if keys is names and suffix != ".npy" and rng.random() < 0.5:
+        rng.shuffle(order)
+    missing = (
+        (rng.randrange(size), rng.choice(("scores", "sentences"))) if rng.random() < 0.15 and size > 1 else (0, "")
+    )
+    return Case(arrays, keys, order, suffix, rng.choice(TRANSPORTS), missing)
+
+
+def encoded(arrays: Scores, suffix: str) -> bytes:
+    """A score file's bytes, as programs of others write them."""
+    out = io.BytesIO()
+    if suffix == ".safetensors":
+        return as_safetensors(arrays)
+    if suffix == ".npz":
+        np.savez(out, **arrays)
+    elif suffix == ".npy":
+        for each in arrays.values():
+            np.save(out, each)
+    else:
+        rows = ({"sent_id": name, "scores": each.astype(float).tolist()} for name, each in arrays.items())
+        out.write("".join(json.dumps(row).replace("-Infinity", "null") + "\n" for row in rows).encode())
+    return out.getvalue()
+
+
+def delivered(data: bytes, suffix: str, transport: str) -> tuple[str, bytes]:
+    """The path under which the bytes are read, and what is on standard input."""
+    packed = gzip.compress(data, 1) if "gzip" in transport else data
+    if "stdin" in transport:
+        return "-", packed
+    path = f"x{suffix}" + ".gz" * (transport == "gzip")
+    Path(path).write_bytes(packed)
+    return path, b""
+
+
+@pytest.mark.slow("process")
+def test_the_same_scores_in_every_form_give_the_same_or_an_error_that_is_due(deptree, put):
+    """In another container, type, order of names or transport, or without one of the sentences."""
+    ends, failures = Counter(), []
+    for number in range(-(-RUNS * 3 // 4)):
+        rng = Random(number)
+        case = a_case(rng)
+        line = f"{rng.choice(LINES)} --from natasha -q --no-header --on-error {rng.choice(('skip', 'fail'))}"
+        put("plain.npz", case.arrays)
+        put("s.conllu", case.sentences())
+        wanted = deptree(f"{line} --conllu s.conllu plain.npz")
+        path, stdin = delivered(encoded(case.written(), case.suffix), case.suffix, case.transport)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ran = deptree(f"{line} --conllu s.conllu {path}", stdin=stdin)
+        if problem := different(ran, wanted, case.verdict()):
+            failures.append(f"{number}: {line} {case.suffix} {case.transport} {case.keys}: {problem}")
+        ends[f"{case.suffix} {case.verdict()} {ran.code}"] += 1
+    print("\n".join(f"{count:6} {end}" for end, count in sorted(ends.items())))
+    assert not failures, "\n".join(failures[:20])
+
+
+def different(ran, wanted, verdict: str) -> str:
+    """What is wrong with a result; a misaligned pair is wrong under every verdict."""
+    if verdict == "same" and wanted.code != 2:
+        return "" if (ran.code, ran.out) == (wanted.code, wanted.out) else f"{ran.code} and {wanted.code}: {ran.err}"
+    if verdict == "error":
+        errors = [line for line in ran.said if "skipped" not in line]
+        return "" if ran.code == 2 and len(errors) == 1 else f"{ran.code} where an error is due"
+    if ran.code == 2 or wanted.code == 2:
+        return ""
+    strange = [each for each in ran.out.split(b"\n\n") if each not in wanted.out.split(b"\n\n")]
+    return f"trees that the plain file does not give: {strange[:2]}" if strange else ""
+
+
+FILES = {"npz": "scores.npz", "json": "scores.jsonl", "npy": "scores_stream.npy", "safetensors": "scores.safetensors"}
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize("kind", FILES)
+def test_damage_is_the_same_by_every_transport(kind, deptree, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with np.load(DATA / "scores.npz") as scores:
+        sound = as_safetensors(dict(scores)) if kind == "safetensors" else (DATA / FILES[kind]).read_bytes()
+    failures = []
+    for number in range(-(-RUNS // 10)):
+        rng = Random(f"{kind} {number}")
+        data = damaged(rng, kind, sound)
+        line = f"{rng.choice(('partition', 'marginals'))} -q --on-error {rng.choice(('skip', 'fail'))}"
+        transport, results = rng.choice(TRANSPORTS[1:]), []
+        for each in ("file", transport):
+            path, stdin = delivered(data, Path(FILES[kind]).suffix, each)
+            results.append(deptree(f"{line} --from {'supar' if kind == 'npy' else 'natasha'} {path}", stdin=stdin))
+        plain, other = results
+        unknown = "neither the name nor the first bytes" in other.err or not data
+        if (plain.code, plain.out) != (other.code, other.out) and not (unknown and other.code == 2):
+            Path(f"failed-{kind}-{number}").write_bytes(data)
+            failures.append(f"{number}: {transport} {line}: {plain.err!r} and {other.err!r}")
+    assert not failures, "\n".join(failures[:20])
+
+
+SMALL = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
+
+
+def named(sent_id: str) -> str:
+    return json.dumps({"sent_id": sent_id, "scores": SMALL}) + "\n"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["a\nb", "a\rb", "a\0b", "\x1b[31ma", "a\u2028b"])
+@pytest.mark.parametrize("line", ["sample a.jsonl --conllu a.conllu", "marginals a.jsonl -o out.npz"])
+def test_names_that_would_break_what_they_are_written_into(line, name, refused, put):
+    """A newline made lines of a comment, a zip cut its entry's name at the NUL."""
+    put("a.jsonl", named(name))
+    put("a.conllu", "".join(f"{word}\tf" + "\t_" * 8 + "\n" for word in (1, 2)) + "\n")
+    ran = refused(f"{line} --from head-dep", "a.jsonl:1", "control character")
+    assert ran.said[0].isprintable()
+
+
+def test_other_names(refused, done, put):
+    """One too long for a zip, one that would speak to the terminal; and signatures that are none."""
+    put("a.jsonl", named("x" * 70_000))
+    refused("marginals a.jsonl -o out.npz -q", "too long")
+    put("a.conllu", b"# sent_id = \x1b[31mred\n1\tf" + b"\t_" * 8 + b"\n\n")
+    assert refused("partition $DATA/one.npy --conllu a.conllu -q", r"\x1b[31mred").said[0].isprintable()
+    for signature in ("deptree", "deptree|", "", None, 1):
+        put("a.jsonl", json.dumps({"signature": signature}) + "\n" + named("x"))
+        assert [row["sent_id"] for row in done("partition a.jsonl").rows] == ["x"]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("value", ['{"a": []}', '{"a": {}}', '{"a": null, "b": [1]}', '[["a"]]', "[" * 100_000])
+def test_labels_of_no_kind(value, refused, put):
+    put("l.json", value)
+    refused("sample $SCORES --labels l.json", "l.json", "labels")
+
+
+def test_files_without_end(refused, put, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 100)
+    put("l.txt", "x" * 100)
+    refused("sample $SCORES --labels l.txt", "l.txt", "labels")
+    monkeypatch.setattr("deptree_cli.io.files.streams.LONGEST_LINE", 100)
+    put("a.jsonl", named("x") + named("y" * 100))
+    refused("partition a.jsonl -q -o out.jsonl", "a.jsonl:2", "more than 100 bytes")
+    monkeypatch.setattr(blocks, "LONGEST_SENTENCE", 100)
+    assert len(list(split_chunks(io.BytesIO(b"1\n\n" * 100)))) == 100
+    with pytest.raises(DeptreeError, match="the sentence from line 3 on has more than 100 bytes"):
+        list(split_chunks(io.BytesIO(b"1\n\n" + b"2\n" * 100)))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("container", ["out.jsonl", "out.npz", "out.npy"])
+@pytest.mark.parametrize("type_", ["<f2", "<f4", ">f8", np.longdouble])
+def test_what_the_type_read_cannot_hold(type_, container, done, put):
+    """Larger by --temperature, in half precision infinite; and JSON has no long doubles."""
+    put("a.npy", (900 * np.array(SMALL)).astype(type_))
+    before = done("partition a.npy --from head-dep,log --temperature 0.01").rows
+    done(f"convert a.npy --from head-dep,log --temperature 0.01 --to log -o {container}")
+    (row,) = done(f"partition {container} --from head-dep,log").rows
+    assert row["log_z"] == pytest.approx(before[0]["log_z"])
+
+
+def test_weights_that_the_type_read_cannot_hold(done, put):
+    """1e-30 to the tenth power is 0 in single precision, which would forbid the arc."""
+    put("a.npy", np.array([[0, 1, 1e-30], [0, 0, 1e-30], [0, 1e-30, 0]], dtype="<f4"))
+    done("convert a.npy --from head-dep --temperature 0.1 -o out.npy")
+    assert (np.load("out.npy")[0, 1:] > 0).all()
+
+
+def test_a_long_relation_that_stays_and_goes_to_deps_too(real, put):
+    """It was written behind the end of what had been reserved, which ends a process: hence one of its own."""
+    relation = b"x" * 300_000
+    rows = b"1\tf\t_\t_\t_\t_\t0\troot\t_\t_\n2\tf\t_\t_\t_\t_\t1\t" + relation + b"\t_\t_\n\n"
+    put("a.conllu", rows)
+    put("a.npy", np.array(SMALL, dtype=float))
+    ran = real("sample a.npy --from=head-dep --conllu=a.conllu --fix-heads --deps=basic -k 40")
+    assert (ran.code, ran.out.count(relation)) == (0, 80)
+
+
+def test_fitting_a_long_text_takes_no_time():
+    start = time.process_time()
+    assert fitted("漢" * 20_000, 8) == "漢漢漢… "
+    assert time.process_time() - start < 1
