@@ -57,6 +57,48 @@ def test_skip_gives_the_good_ones_and_names_the_others(deptree, done, mixed, lin
         assert "3 sentences" in told.said[-1]
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_first_error_ends_a_run_in_its_turn(deptree, done, put, jobs):
+    """What comes before is written, and said, as it would be; where nothing does, there is one line, the error."""
+    put("late.jsonl", "".join([*LINES[:2], RAGGED, *LINES]))
+    ran = deptree(f"partition late.jsonl --from natasha --jobs {jobs}")
+    assert (ran.code, ran.out.splitlines()) == (2, done("partition $SCORES").out.splitlines()[:2])
+    assert [line.partition("): ")[0] for line in ran.said] == ["deptree: late.jsonl:3 (bad-2"]
+    for bad in (0, 1):
+        scores = np.ones((2, 3, 3))
+        scores[bad, 1, 2] = np.nan
+        put("square.npy", scores)
+        ran = deptree(f"partition square.npy --jobs {jobs}")
+        assert ["no --from given: reading as weights" in line for line in ran.said] == [True, False][1 - bad :]
+
+
+def test_a_fault_of_ours_is_not_taken_for_bad_input(deptree, monkeypatch):
+    def fails(how, read):
+        raise TypeError("ours")
+
+    monkeypatch.setattr(records.Interpretation, "batch", fails)
+    with pytest.raises(TypeError, match="ours"):
+        deptree("partition $SCORES --on-error skip --jobs 1")
+
+
+def test_of_a_sentence_that_is_chosen_only_its_own_errors_count(done, mixed):
+    """The rest is neither prepared nor heard of, and the chosen one keeps its random numbers."""
+    line = "--from natasha --sentence en-3 -k 3 --seed 7 --format text"
+    assert done(f"show mixed.jsonl --on-error fail {line}").out == done(f"show good.jsonl {line}").out
+
+
+def test_ten_are_named_and_the_others_counted_by_kind(deptree, put):
+    """Numbers do not make another kind."""
+    ragged = [RAGGED.replace("bad-2", f"p{number}") for number in range(30)]
+    wide = [json.dumps({"sent_id": f"q{n}", "scores": [[1.0] * n] * 9}) + "\n" for n in range(11, 30)]
+    put("many.jsonl", "".join([*ragged, *wide, *LINES]))
+    *named, most, more, last = deptree("partition many.jsonl --from natasha --on-error skip -q").said
+    assert [line.split(" (")[1].split(")")[0] for line in named] == [f"p{number}" for number in range(10)]
+    assert most == "deptree: skipped: 20 more: the rows of the field scores differ in length."
+    assert more == "deptree: skipped: 19 more: the scores have shape (..., ...), which is not that of a sentence."
+    assert last == "deptree: 49 sentences skipped"
+
+
 def test_all_skipped(deptree, put):
     put("bad.jsonl", "oops\n" * 2)
     assert deptree("partition bad.jsonl --on-error skip -q -o out.jsonl").code == 1
