@@ -1,14 +1,21 @@
-"""Options: one name means one thing in every command, no value is empty; what the environment sets."""
+"""Options: one name means one thing in every command, no value is empty; what is completed, and loaded."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import defaultdict
 
 import click
 import pytest
 
 from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, OUTPUT, RESULTS, FileName, FloatRange, IntRange
+from deptree_cli.cli.table import COMMANDS as TABLE
 from deptree_cli.core.corpus import most_workers
+from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.io.parsers import PARSERS
+from deptree_cli.io.scores.layout import PRESETS, QUESTIONS
 from tests.commands.readers import NOT_RANDOM
 from tests.every_command import COMMANDS, command, options
 
@@ -161,3 +168,66 @@ def test_a_seed_is_hidden_where_it_changes_nothing(done):
     page = done("partition --help-all").out
     assert [word in page for word in (b"--summary", b"--seed")] == [True, False]
     assert b"--no-header" not in done("warm --help-all").out
+
+
+COMPLETED = {
+    "": list(TABLE),
+    "sam": ["sample"],
+    "d": ["decode", "doubt", "diff", "dump"],
+    "x": [],
+    "hpyp ": ["train", "parse", "surprisal", "perplexity", "generate"],
+    "hpyp t": ["train"],
+    "hpyp train --iter": ["--iterations"],
+    "sample --sampler wil": [name for name in SAMPLERS.names if name.startswith("wil")],
+    "sample --sampler ": SAMPLERS.names,
+    "sample --from na": ["natasha"],
+    "check-bias x.npz --from ": [*PRESETS.names, *QUESTIONS],
+    "convert x.npz --to tor": ["torch-struct"],
+    "swor --sampler be": ["beam"],
+    "expect ren": ["renyi"],
+    "dump n": ["natasha"],
+    "dump ": PARSERS.names,
+    "estimate --quantity d": ["depth"],
+    "sample --from supar,dep": ["supar,dep-head"],
+    "sample --fix": ["--fix-heads"],
+    "marginals --no-h": ["--no-header"],
+}
+OF_FILES = ["sample sco", "sample x.npz --conllu sen", "diff x.npz oth", "expect kl sco", "estimate dra"]
+
+
+@pytest.mark.parametrize("line", [*COMPLETED, *OF_FILES, "dump natasha par", "sample x.npz -o ou"])
+def test_bash_completes_commands_options_and_registers_and_names_of_files_itself(warm, line):
+    env = {**os.environ, "_DEPTREE_COMPLETE": "bash_complete", "COMP_WORDS": f"deptree {line}"}
+    env["COMP_CWORD"] = str(line.count(" ") + 1)
+    ran = subprocess.run([warm / "deptree"], capture_output=True, text=True, env=env, check=False)
+    found = [f"plain,{name}" for name in COMPLETED[line]] if line in COMPLETED else [f"file,{line.split()[-1]}"]
+    assert (ran.returncode, ran.stderr, [each for each in ran.stdout.splitlines() if each]) == (0, "", found)
+
+
+@pytest.mark.parametrize("group", ["", "hpyp"])
+def test_what_a_command_does_is_completed_too(group):
+    found = {item.value: item.help for item in command(group).shell_complete(click.Context(command(group)), "")}
+    assert {name: entry.does for name, entry in command(group).table.items()}.items() <= found.items()
+
+
+@pytest.mark.parametrize(
+    ("line", "loaded"),
+    [
+        ("--help", ""),
+        ("hpyp --help", ""),
+        ("partition -h", "commands.partition"),
+        ("hpyp train -h", "hpyp.commands.train"),
+    ],
+)
+def test_a_command_is_loaded_when_it_is_called(line, loaded):
+    program = f"""
+import sys
+from deptree_cli.cli.app import main
+sys.argv[1:] = {line.split()}
+try:
+    main()
+except SystemExit:
+    print(*[each.removeprefix("deptree_cli.") for each in sys.modules if ".commands." in each], file=sys.stderr)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stderr == f"{loaded}\n"

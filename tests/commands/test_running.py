@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores import records
 from tests.sample import DATA
@@ -55,6 +57,16 @@ def test_skip_gives_the_good_ones_and_names_the_others(deptree, done, mixed, lin
     for told in (ran, deptree(f"{line} mixed.jsonl --from natasha --on-error skip -q")):
         assert [said.startswith(start) for said, start in zip(skipped(told), starts, strict=True)] == [True] * 3
         assert "3 sentences" in told.said[-1]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_draws_depend_on_nothing_but_seed_name_and_how_often_it_came_before(done, jobs):
+    twice = done(f"sample - --from natasha -k 3 --seed 7 --jobs {jobs}", stdin="".join(LINES[:2] * 2).encode())
+    scores = np.load(DATA / "scores.npz")["en-2"]
+    distribution = TreeDistribution(np.pad(scores.T, [(0, 0), (1, 0)]).astype(float))
+    for place, occurrence in ((3, 0), (9, 1)):
+        heads = [row["heads"] for row in twice.rows[place : place + 3]]
+        assert heads == distribution.sample(3, sentence_stream(7, "en-2", occurrence)).tolist()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

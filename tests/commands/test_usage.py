@@ -15,6 +15,11 @@ from tests.sample import DATA
 
 REFUSED = """
     sampel $SCORES                          | sampel | sample
+    hpip                                    | deptree: No such command 'hpip'. Did you mean hpyp? See deptree --help.
+    hpyp trian                              | deptree hpyp: No such command 'trian'. Did you mean train? See
+    check_bias                              | No such command 'check_bias'. Did you mean check-bias? See
+    hpyp xyz                                | deptree hpyp: No such command 'xyz'. See deptree hpyp --help.
+    zzz                                     | deptree: No such command 'zzz'. See deptree --help.
     sample $SCORES --frobnicate             | --frobnicate
     sample $SCORES --sed 7                  | --sed | --seed
     sample $SCORES --projektive             | --projektive | Did you mean | --projective
