@@ -106,7 +106,6 @@ def wait_until(happened: Callable[[], bool]) -> bool:
 
 
 def cases(count: int) -> Iterator[tuple[str, str, bool, float]]:
-    """Every command by all kinds of workers in turn; the signal, whether all of the group get it, and when."""
     rng = random.Random(7)
     for number in range(count):
         line = COMMANDS[(number * 5 + number // len(COMMANDS)) % len(COMMANDS)].strip()
@@ -219,7 +218,6 @@ def test_a_signal_that_comes_too_late_changes_nothing(when, tmp_path):
 
 
 def test_signals_that_were_ignored_stay_ignored(tmp_path):
-    """As nohup has it."""
     code = "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
     code += "from deptree_cli.cli.signals import end_on_signals as start;"
     code += "start(); os.kill(os.getpid(), signal.SIGHUP); print('on')"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -63,17 +62,14 @@ def test_a_file_of_lines_tells_by_its_bytes_and_a_shard_counts_its_own(screen):
 
 
 @pytest.mark.parametrize("reader", ["| head -n 1", "| cat", ""])
-def test_the_bar_is_gone_before_data(screen, reader):
+def test_the_bar_is_gone_before_data_and_can_be_left_out(screen, reader):
     shown = screen(f"deptree sample s.npz {OPTIONS} {reader}")
     before, brace, after = shown.partition('{"sent_id"')
     assert brace
     assert before.endswith("\x1b[K") or not before
     assert not re.search("\x1b|sentences", after)
-
-
-@pytest.mark.parametrize("options", ["-q", "2>/dev/null"])
-def test_the_bar_can_be_left_out(screen, options):
-    assert screen(f"deptree sample s.npz {OPTIONS} -o out.jsonl {options}") == ""
+    for quiet in ("-q", "2>/dev/null"):
+        assert screen(f"deptree sample s.npz {OPTIONS} -o out.jsonl {quiet}") == ""
 
 
 def test_what_is_short_has_none(capsys):
@@ -132,7 +128,6 @@ HEADINGS = dict.fromkeys(("n", "log_z_multi_root", "p-value", "by chance"), NUMB
 
 @st.composite
 def tables(draw):
-    """Headings, the first of which names the rows, and rows."""
     headings = draw(st.lists(st.sampled_from(list(HEADINGS)), max_size=8))
     rows = draw(st.lists(st.tuples(NAMES, *(HEADINGS[each] for each in headings)), min_size=1, max_size=4))
     return [ID, *headings], [list(row) for row in rows]
@@ -183,47 +178,30 @@ OTHER = "import numpy as np; from deptree_cli.kernels.xoshiro import uniform; un
 CONVERT = words("convert $SCORES $SENTENCES")
 
 
-@pytest.fixture(scope="module")
-def other_code(tmp_path_factory):
-    """A folder that has machine code, but not of the kernels that are wanted."""
-    folder = tmp_path_factory.mktemp("code")
-    subprocess.run([sys.executable, "-c", OTHER], env={**os.environ, "NUMBA_CACHE_DIR": str(folder)}, check=True)
-    assert list(folder.rglob("*.nbc"))
-    return folder
-
-
 @pytest.fixture
-def cache(tmp_path, other_code):
-    """The environment for such a folder of one's own."""
-    shutil.copytree(other_code, tmp_path / "cache")
-    return {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+def cache(tmp_path):
+    """The environment for a folder that has machine code, but not of the kernels that are wanted."""
+    folder = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", OTHER], env=os.environ | folder, check=True)
+    assert list(tmp_path.rglob("*.nbc"))
+    return folder
 
 
 @compiles
 @pytest.mark.slow("compile")
 def test_a_cold_kernel_is_told_though_others_are_there(tmp_path, cache):
-    """The count grows, the line is gone in the end, and what has been compiled is told no more."""
-    command = [sys.executable, "-c", MAIN, *CONVERT, "-o", "x.jsonl"]
+    """The count grows, the line is gone before data, and what has been compiled is told no more."""
+    command = [sys.executable, "-c", MAIN, *CONVERT]
     code, shown = on_terminal(command, tmp_path, **cache)
-    counts = [int(count) for count in LINE.findall(shown)]
-    assert code == 0
+    before, brace, after = shown.partition("{")
+    counts = [int(count) for count in LINE.findall(before)]
+    assert (code, brace) == (0, "{")
     assert counts == sorted(counts)
     assert counts[-1] > 0
-    rest = LINE.sub("", shown)
-    assert rest.startswith("\r\x1b[K")
-    assert as_it_reads(rest).strip("\r") == ""
-    assert not LINE.search(on_terminal(command, tmp_path, **cache)[1])
-
-
-@compiles
-@pytest.mark.slow("compile")
-def test_compiling_is_told_before_data(tmp_path, cache):
-    _, shown = on_terminal([sys.executable, "-c", MAIN, *CONVERT], tmp_path, **cache)
-    before, brace, after = shown.partition("{")
-    assert LINE.search(before)
-    assert brace
+    assert LINE.sub("", before).strip("\r").replace("\x1b[K", "").strip("\r") == ""
     assert before.endswith("\r\x1b[K")
     assert "compiling" not in after
+    assert not LINE.search(on_terminal(command, tmp_path, **cache)[1])
 
 
 @compiles
@@ -277,6 +255,9 @@ def test_workers_tell_too(tmp_path):
     assert LINE.sub("", shown) == "\r\x1b[Kdone\r\n"
 
 
+WARM = [sys.executable, "-m", "deptree_cli", "warm"]
+
+
 @pytest.fixture
 def alone(tmp_path):
     """The environment of `deptree warm`: an empty cache, a place for temporary files, nobody's choice of compiling."""
@@ -284,20 +265,18 @@ def alone(tmp_path):
     return kept | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
 
 
-WARM = [sys.executable, "-m", "deptree_cli", "warm"]
-
-
 @pytest.mark.slow("compile")
-def test_warm_goes_on_where_it_was(tmp_path, alone):
-    """The second time nothing is compiled; and nothing is left but machine code."""
-    first, second = (
-        subprocess.run([*WARM, "convert"], env=alone, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    )
+@pytest.mark.parametrize("output", [[], ["-o", "cache"]])
+def test_warm_goes_on_where_it_was(tmp_path, alone, output):
+    """The second time nothing is compiled, and nothing is left but machine code, which others can read where a folder
+    is named: it may come with the package, installed by root, used by everyone."""
+    how = {"cwd": tmp_path, "env": alone, "umask": 0o022, "capture_output": True, "text": True, "check": True}
+    first, second = (subprocess.run([*WARM, "convert", *output], **how).stdout for _ in range(2))
     assert int(first.split()[0]) > 0
     assert second.startswith("0 kernels compiled, ")
     assert int(second.split()[3]) > 0
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+    assert not output or (tmp_path / "cache").stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.slow("compile")
@@ -310,14 +289,6 @@ def test_ctrl_c_leaves_no_folder_of_warm(tmp_path, alone):
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     assert not list(tmp_path.glob("deptree-warm-*"))
-
-
-@pytest.mark.slow("compile")
-def test_others_can_read_a_folder_of_ones_choice(tmp_path, alone):
-    """As they have to if it comes with the package: installed by root, used by everyone."""
-    line = [*WARM, "dump", "-o", str(tmp_path / "machine_code")]
-    subprocess.run(line, env=alone, check=True, umask=0o022, stdout=subprocess.DEVNULL)
-    assert (tmp_path / "machine_code").stat().st_mode & 0o777 == 0o755
 
 
 def test_warm_refuses_a_typo_and_a_folder_that_nobody_can_make(deptree):

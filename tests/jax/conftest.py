@@ -18,14 +18,10 @@ NODES = 5
 
 
 class Sentences:
-    """Six sentences in one batch; what is ignored holds NaN and numbers that would be noticed.
+    """Six sentences in one batch (6, 5, 5) float32; what is ignored holds NaN and numbers that would be noticed.
 
-    Attributes:
-        space: of its trees.
-        log_scores: (6, 5, 5) float32, ``[head, dependent]``.
-        lengths: (6,) words.
-        how: lengths, single_root and projective by name, so that what is compiled serves both root modes.
-        each, oracles: every sentence's distribution, and its trees by enumeration.
+    `how` names lengths, single_root and projective, so that what is compiled serves both root modes; `oracles` have all
+    trees of `each` by enumeration.
     """
 
     def __init__(self, graphs: Any, space: TreeSpace) -> None:

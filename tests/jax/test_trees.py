@@ -15,17 +15,8 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
-from deptree_cli.jax import (
-    argmax,
-    beam,
-    log_prob,
-    marginals,
-    mbr,
-    sample,
-    sample_without_replacement,
-    stochastic_beam_search,
-    top_k,
-)
+from deptree_cli.jax import argmax, beam, log_prob, marginals, mbr, sample, sample_without_replacement, top_k
+from deptree_cli.jax.beam import stochastic_beam_search
 from deptree_cli.jax.sums import sentences_of
 from tests.oracle import Oracle
 from tests.pearson import chi_square
@@ -35,21 +26,16 @@ SIZE, RUNS = 20_000, 10_000
 ROUNDING = 2.0**-24  # of float32
 TYPES = pytest.mark.parametrize(("single_root", "dtype"), [(True, np.float64), (False, np.float32)])
 BATCH, LENGTHS = np.zeros((2, 4, 4), dtype=np.float32), np.array([3, 2])
-SAMPLERS = {
-    "independent": sample,
-    "without replacement": sample_without_replacement,
-    "beam search": stochastic_beam_search,
-}
-EACH = pytest.mark.parametrize("name", SAMPLERS)
+EACH = pytest.mark.parametrize("draw", [sample, sample_without_replacement, stochastic_beam_search])
 
 
-@pytest.mark.parametrize("name", ["argmax", "mbr"])
-def test_best_trees_are_those_of_core(sentences, name):
-    decode = partial({"argmax": argmax, "mbr": mbr}[name], space=sentences.space.name)
+@pytest.mark.parametrize("best", [argmax, mbr])
+def test_best_trees_are_those_of_core(sentences, best):
+    decode = partial(best, space=sentences.space.name)
     found = decode(sentences.log_scores, sentences.lengths)
     assert found.shape == (6, 5)
     for own, sentence in zip(np.asarray(found), sentences.each, strict=True):
-        np.testing.assert_array_equal(own[1 : sentence.n + 1], getattr(sentence, name)())
+        np.testing.assert_array_equal(own[1 : sentence.n + 1], getattr(sentence, best.__name__)())
         assert (np.delete(own, np.arange(1, sentence.n + 1)) == -1).all()
     np.testing.assert_array_equal(jax.jit(decode)(sentences.log_scores, sentences.lengths), found)
     np.testing.assert_array_equal(jax.vmap(decode)(sentences.log_scores, sentences.lengths), found)
@@ -65,7 +51,6 @@ def test_the_k_best_are_those_of_core(sentences):
 
 
 def drawn(sentences, seed: int = 3) -> Float:
-    """Trees (k, 6, 5)."""
     return np.asarray(sample(jax.random.key(seed), sentences.log_scores, SIZE, **sentences.how))
 
 
@@ -85,15 +70,15 @@ def test_trees_come_as_often_as_they_are_probable(sentences):
 
 
 @EACH
-def test_equal_sentences_of_a_batch_draw_trees_of_their_own(name, quick):
-    """From the one key each has its own random numbers: 64 trees are the same in order by chance once in 1e89 seeds."""
-    found = SAMPLERS[name](jax.random.key(4), np.zeros((6, 5, 5), dtype=np.float32), 64)
+def test_equal_sentences_of_a_batch_draw_trees_of_their_own(draw, quick):
+    """64 trees are the same in order by chance once in 1e89 seeds."""
+    found = draw(jax.random.key(4), np.zeros((6, 5, 5), dtype=np.float32), 64)
     heads = np.asarray(getattr(found, "heads", found))
     assert not np.array_equal(heads[:, 0], heads[:, 1])
 
 
 def test_the_key_decides(sentences):
-    """And nothing else does: neither the form of the key, nor compilation, nor the other sentences."""
+    """Neither its form, nor compilation, vmap or the other sentences."""
     first = drawn(sentences)
     np.testing.assert_array_equal(drawn(sentences), first)
     assert (drawn(sentences, seed=4) != first).any()
@@ -103,6 +88,10 @@ def test_the_key_decides(sentences):
     heads = compiled(jax.random.PRNGKey(3), scores, SIZE, **sentences.how)
     np.testing.assert_array_equal(heads[:, 1:], first[:, 1:])
     assert (heads[:, 0] != first[:, 0]).any()
+    keys, lengths = jax.random.split(jax.random.key(5), 6), sentences.lengths
+    draw = partial(sample, k=4, space=sentences.space.name)
+    found = jax.vmap(lambda key, scores, n: draw(key, scores, lengths=n))(keys, sentences.log_scores, lengths)
+    np.testing.assert_array_equal(found[3], draw(keys[3], sentences.log_scores[3], lengths=lengths[3]))
 
 
 def test_compiled_code_names_a_bad_sentence_within_an_error_of_its_own():
@@ -115,18 +104,9 @@ def test_compiled_code_names_a_bad_sentence_within_an_error_of_its_own():
         jax.block_until_ready(compiled(jax.random.key(0), scores, 2, np.full(6, 9)))
 
 
-def test_vmap_over_keys_and_sentences(sentences):
-    keys = jax.random.split(jax.random.key(5), 6)
-    draw = lambda key, scores, n: sample(key, scores, 4, n, sentences.space.name)  # noqa: E731
-    found = jax.vmap(draw)(keys, sentences.log_scores, sentences.lengths)
-    assert found.shape == (6, 4, 5)
-    np.testing.assert_array_equal(found[3], draw(keys[3], sentences.log_scores[3], sentences.lengths[3]))
-
-
 @partial(jax.jit, static_argnames=("single_root", "projective"))
 @jax.grad
 def of_samples(scores, key, **how):
-    """The gradient of the log-probabilities of three trees that are drawn on the way."""
     return log_prob(scores, sample(key, scores, 3, **how), **how).sum()
 
 
@@ -176,7 +156,6 @@ def short(monkeypatch):
 
 
 def padded(log_scores: list[Float], dtype: type = np.float32) -> tuple[Float, Float]:
-    """A batch, NaN where nothing is, and its lengths."""
     lengths = np.array([len(each) - 1 for each in log_scores])
     batch = np.full((len(lengths), lengths.max() + 1, lengths.max() + 1), np.nan, dtype)
     for sentence, each in zip(batch, log_scores, strict=True):
@@ -185,7 +164,6 @@ def padded(log_scores: list[Float], dtype: type = np.float32) -> tuple[Float, Fl
 
 
 def distributions(batch: Float, lengths: Float, single_root: bool = True) -> list[TreeDistribution]:
-    """What the batch's own numbers say, in float64."""
     shorter = [each[: n + 1, : n + 1].astype(np.float64) for each, n in zip(batch, lengths, strict=True)]
     return [TreeDistribution(each, single_root=single_root) for each in shorter]
 
@@ -233,7 +211,6 @@ def test_log_probabilities_of_longer_sentences(n, scale, rtol, atol, graphs, qui
 
 @TYPES
 def test_no_more_trees_than_a_float_type_tells_apart_are_drawn(single_root, dtype, graphs, quick, x64):
-    """What is out of range is refused; what is drawn is right."""
     scales, roundings = ((3, 12, 60), 5 * ROUNDING) if dtype == np.float32 else ((12, 60, 600), 1e-13)
     key, space = jax.random.key(1), SINGLE_ROOT if single_root else MULTI_ROOT
     batch, lengths = padded([graphs.gaussian(5, scale, seed) for scale in scales for seed in range(2)], dtype)
@@ -331,27 +308,28 @@ def test_beam_search_finds_nothing_in_a_bad_sentence(bad, quick):
 
 
 @EACH
-@pytest.mark.parametrize("key", [0, None, "a key", np.random.default_rng(0), BATCH[0]], ids=lambda key: f"{type(key)}")
-def test_what_is_no_key_is_refused(name, key):
-    line = r"^the key, of type \w+, is none of jax.random\. Give a key of jax.random\.$"
-    with pytest.raises(DeptreeError, match=line):
-        SAMPLERS[name](key, BATCH[0], 2)
+def test_what_is_no_key_is_refused(draw):
+    for key in (0, None, "a key", np.random.default_rng(0), BATCH[0]):
+        with pytest.raises(
+            DeptreeError, match=r"^the key, of type \w+, is none of jax.random\. Give a key of jax.random\.$"
+        ):
+            draw(key, BATCH[0], 2)
+    for make in (jax.random.key, jax.random.PRNGKey):
+        with pytest.raises(
+            DeptreeError, match=r"^keys of shape \(3,\) are given\. Give a key of jax.random, one for all"
+        ):
+            draw(jax.random.split(make(0), 3), BATCH[0], 2)
 
 
-@EACH
-@pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
-def test_one_key_is_for_all_sentences(name, make):
-    with pytest.raises(DeptreeError, match=r"^keys of shape \(3,\) are given\. Give a key of jax.random, one for all"):
-        SAMPLERS[name](jax.random.split(make(0), 3), BATCH[0], 2)
-
-
-@pytest.mark.parametrize("name", [*SAMPLERS, "top_k"])
 @pytest.mark.parametrize("k", [0, -1, 2.5, None, True, "many"])
-def test_as_many_trees_are_not_there(name, k):
-    ask = top_k if name == "top_k" else partial(SAMPLERS[name], jax.random.key(0))
-    message = f"^{k} trees are asked for" if type(k) is int else f"^{k!r} is not a number of trees"
-    with pytest.raises(DeptreeError, match=rf"{message}\. Ask for (an integer of )?1 or more"):
-        ask(BATCH[0], k)
+def test_as_many_trees_are_not_there(k):
+    says = f"^{k} trees are asked for" if type(k) is int else f"^{k!r} is not a number of trees"
+    for draw in (
+        top_k,
+        *(partial(each, KEYS[0]) for each in (sample, sample_without_replacement, stochastic_beam_search)),
+    ):
+        with pytest.raises(DeptreeError, match=rf"{says}\. Ask for (an integer of )?1 or more"):
+            draw(BATCH[0], k)
 
 
 def test_a_traced_number_of_trees_and_more_than_memory_holds_are_refused():
