@@ -49,9 +49,8 @@ def test_one_name_means_one_thing():
 
 
 SHORT = {"-j": "--jobs", "-q": "--quiet", "-o": "--output"}
-ALONE = {  # work of one process: a model is trained, reading is most of the work, or there is one sentence
-    *("hpyp train", "warm", "agree", "diff", "estimate", "eval", "show", "bitext show"),
-}
+# Work of one process: a model is trained, reading is most of the work, or there is one sentence.
+ALONE = ("hpyp train", "warm", "agree", "diff", "estimate", "eval", "show", "bitext show")
 
 
 @EVERY

@@ -31,23 +31,21 @@ def mixed(put):
     put("mixed.jsonl", "".join(["oops\n", *LINES[:3], RAGGED, *LINES[3:], NEGATIVE]))
 
 
+def each_of(lines: str) -> list[str]:
+    return [" ".join(line.split()) for line in lines.split(";")]
+
+
 def skipped(ran) -> list[str]:
     return [line.removeprefix("deptree: skipped: ") for line in ran.said if "skipped: " in line]
 
 
-COMMANDS = [
-    *(
-        "sample -k 3 --seed 7",
-        "sample -k 3 --seed 7 --jobs 4",
-        "sample -k 3 --seed 7 --format npz",
-        "swor --seed 7 -k 3",
-    ),
-    *("marginals", "marginals --format npz", "partition", "partition --summary", "inspect --json"),
-]
+COMMANDS = """
+    sample -k 3 --seed 7; sample -k 3 --seed 7 --jobs 4; sample -k 3 --seed 7 --format npz; swor --seed 7 -k 3;
+    marginals; marginals --format npz; partition; partition --summary; inspect --json"""
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("line", each_of(COMMANDS))
 def test_skip_gives_the_good_ones_and_names_the_others(deptree, done, mixed, line):
     ran = deptree(f"{line} mixed.jsonl --from natasha --on-error skip")
     good = done(f"{line} good.jsonl --from natasha --on-error skip")
@@ -84,15 +82,6 @@ def test_the_first_error_ends_a_run_in_its_turn(deptree, done, put, jobs):
         assert ["no --from given: reading as weights" in line for line in ran.said] == [True, False][1 - bad :]
 
 
-def test_a_fault_of_ours_is_not_taken_for_bad_input(deptree, monkeypatch):
-    def fails(how, read):
-        raise TypeError("ours")
-
-    monkeypatch.setattr(records.Interpretation, "batch", fails)
-    with pytest.raises(TypeError, match="ours"):
-        deptree("partition $SCORES --on-error skip --jobs 1")
-
-
 def test_of_a_sentence_that_is_chosen_only_its_own_errors_count(done, mixed):
     """The rest is neither prepared nor heard of, and the chosen one keeps its random numbers."""
     line = "--from natasha --sentence en-3 -k 3 --seed 7 --format text"
@@ -111,21 +100,14 @@ def test_ten_are_named_and_the_others_counted_by_kind(deptree, put):
     assert last == "deptree: 49 sentences skipped"
 
 
-def test_all_skipped(deptree, put):
-    put("bad.jsonl", "oops\n" * 2)
-    assert deptree("partition bad.jsonl --on-error skip -q -o out.jsonl").code == 1
-    assert Path("out.jsonl").read_bytes() == b""
+WRITING = """
+    sample -k 3 -o out.jsonl; sample -k 3 -o out.npz; swor -o out.jsonl; marginals -o out.npz; partition -o out.jsonl;
+    check-bias -k 10 -o out.jsonl"""
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("old", [None, b"an older result"], ids=["new", "existing"])
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("sample -k 3 -o out.jsonl", "sample -k 3 -o out.npz", "swor -o out.jsonl", "marginals -o out.npz"),
-        *("partition -o out.jsonl", "check-bias -k 10 -o out.jsonl"),
-    ],
-)
+@pytest.mark.parametrize("line", each_of(WRITING))
 def test_an_error_leaves_no_file(deptree, put, tmp_path, line, old):
     put("late.jsonl", "".join(LINES) + "oops\n")
     if old:
@@ -135,11 +117,15 @@ def test_an_error_leaves_no_file(deptree, put, tmp_path, line, old):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_success_replaces_an_older_file_and_keeps_its_mode(done, put, tmp_path):
+def test_success_replaces_an_older_file_and_keeps_its_mode(deptree, done, put, tmp_path):
+    """Also where all sentences are skipped."""
     put("out.jsonl", b"an older result")
+    put("bad.jsonl", "oops\n" * 2)
     (tmp_path / "out.jsonl").chmod(0o640)
     done("partition $SCORES -o out.jsonl")
     assert len((tmp_path / "out.jsonl").read_bytes().splitlines()) == 8
+    assert deptree("partition bad.jsonl --on-error skip -q -o out.jsonl").code == 1
+    assert (tmp_path / "out.jsonl").read_bytes() == b""
     assert (tmp_path / "out.jsonl").stat().st_mode & 0o777 == 0o640
 
 
@@ -169,8 +155,7 @@ def test_an_error_closes_what_was_being_read(deptree, put, line, suffix):
 def written_lines() -> list[str]:
     """Sentences of all kinds: plain ones, with forbidden arcs, of one word, peaked, of huge scores, without a tree, no
     sentences at all; some names twice."""
-    rng = np.random.default_rng(3)
-    rows = []
+    rng, rows = np.random.default_rng(3), []
     for number in range(40):
         n = 1 + number % 9
         scores = rng.normal(size=(n + 1, n + 1)) * (60 if number % 7 == 3 else 2)
@@ -178,12 +163,10 @@ def written_lines() -> list[str]:
         cells = scores.tolist()
         if number % 7 == 1:
             cells[0][-1] = cells[-1][0] = None
-        row = {"sent_id": f"s{number % 30}", "scores": cells, "forms": [f"w{word}" for word in range(n)]}
-        rows.append(json.dumps(row))
-    rows[11] = json.dumps({"sent_id": "treeless", "scores": [[None] * 3] * 3, "forms": ["a", "b"]})
-    rows[17] = json.dumps({"sent_id": "not numbers", "scores": [[0, "1"], [1, 0]], "forms": ["a"]})
-    rows[23] = "no JSON"
-    return rows
+        rows.append({"sent_id": f"s{number % 30}", "scores": cells, "forms": [f"w{word}" for word in range(n)]})
+    rows[11] = {"sent_id": "treeless", "scores": [[None] * 3] * 3, "forms": ["a", "b"]}
+    rows[17] = {"sent_id": "not numbers", "scores": [[0, "1"], [1, 0]], "forms": ["a"]}
+    return [*map(json.dumps, rows[:23]), "no JSON", *map(json.dumps, rows[24:])]
 
 
 def trees_of(lines: list[str]) -> str:
@@ -193,8 +176,8 @@ def trees_of(lines: list[str]) -> str:
         row = json.loads(line) if line.startswith("{") else {"sent_id": "none", "forms": ["a"]}
         heads = [str((number + word) % (word + 1)) for word in range(len(row["forms"]))]
         heads[-1] = "_" if number % 5 == 2 else heads[-1]
-        words = zip(row["forms"], heads, strict=True)
-        rows = "".join(f"{at}\t{form}\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for at, (form, head) in enumerate(words, 1))
+        words = enumerate(zip(row["forms"], heads, strict=True), 1)
+        rows = "".join(f"{at}\t{form}\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for at, (form, head) in words)
         sentences.append(f"# sent_id = {row['sent_id']}\n{rows}\n")
     return "".join(sentences)
 
@@ -212,7 +195,7 @@ BATCHES = """
     inspect --conllu trees.conllu --multi-root"""
 
 
-@pytest.mark.parametrize("line", [" ".join(each.split()) for each in BATCHES.split(";")])
+@pytest.mark.parametrize("line", each_of(BATCHES))
 def test_the_bytes_of_a_batch_are_those_of_each_sentence_alone(deptree, monkeypatch, put, line):
     """Whatever stands between sentences: with errors that are skipped, that are not, and in a shard."""
     put("scores.jsonl", "\n".join(written_lines()) + "\n")
@@ -232,12 +215,14 @@ def test_the_bytes_of_a_batch_are_those_of_each_sentence_alone(deptree, monkeypa
     assert [each.code for each in together[:2]] == [1, 2]
 
 
-def test_many_sentences_are_worked_on_together(done, monkeypatch):
-    """That the test above compares two ways."""
+def test_many_sentences_are_worked_on_together_and_a_fault_of_ours_is_not_taken_for_bad_input(done, monkeypatch):
     sizes, batch = [], records.Interpretation.batch
     monkeypatch.setattr(records.Interpretation, "batch", lambda how, read: sizes.append(len(read)) or batch(how, read))
     done("partition $DATA/scores.jsonl --from natasha")
     assert sizes == [1, 2, 4, 1]
+    monkeypatch.setattr(records.Interpretation, "batch", lambda how, read: len(None))
+    with pytest.raises(TypeError, match="NoneType"):
+        done("partition $SCORES --on-error skip")
 
 
 def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put):
