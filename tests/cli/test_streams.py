@@ -138,14 +138,6 @@ def test_no_warning_reaches_the_terminal_from_any_command(wanted):
     assert wanted or ran.stderr == ""
 
 
-@pytest.mark.slow("process")
-@pytest.mark.parametrize("ends", [">&-", "<&- 2>&-", ">/dev/full", "-v 2>/dev/full", "| head -n 1"])
-def test_a_fork_ends_as_a_new_process_does(shell, ends):
-    """What the tests around rely on."""
-    forked, real = (shell(f"{start} partition {SCORES} {ends}") for start in ("deptree", " ".join(DEPTREE)))
-    assert forked == real
-
-
 @pytest.mark.parametrize("line", [*CLOSED, "--help", "--version"])
 def test_a_closed_standard_output_is_one_line(shell, line):
     ran = shell(f"deptree {line} >&-")

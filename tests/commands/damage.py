@@ -44,7 +44,6 @@ TYPES = [
 
 
 def flip(rng: Random, data: bytes) -> bytes:
-    """A few bits the other way round."""
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 8))):
         changed[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
@@ -52,7 +51,6 @@ def flip(rng: Random, data: bytes) -> bytes:
 
 
 def overwrite(rng: Random, data: bytes) -> bytes:
-    """One to eight bytes as others, or as an integer that may be a size."""
     at = rng.randrange(len(data))
     new = rng.choice((rng.choice(BYTES) * rng.choice((1, 1, 4, 8)), _integer(rng, (2, 4, 8))))
     return data[:at] + new + data[at + len(new) :]
@@ -162,7 +160,6 @@ def zip_entries(rng: Random, data: bytes) -> bytes:
 
 
 def zip_fields(rng: Random, data: bytes) -> bytes:
-    """A number in one of the records of a zip's directory changed."""
     records = [match.start() for match in re.finditer(rb"PK(?:\x01\x02|\x03\x04|\x05\x06)", data)]
     at, new = rng.choice(records) + rng.randrange(4, 30), _integer(rng, (1, 2, 4))
     return data[:at] + new + data[at + len(new) :]

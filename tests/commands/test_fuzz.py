@@ -1,4 +1,4 @@
-"""Damaged files by the thousand, the same scores in every form, and what such tests found.
+"""Damaged files by the thousand, and what such tests found.
 
 Each run on a damaged file ends in a result or in one line and exit status 2: never in a traceback, a hang or a
 gigabyte. Some hundred runs go with the other tests; DEPTREE_FUZZ=20000 makes it as many, and the number of a run is its
@@ -15,7 +15,6 @@ import re
 import resource
 import shutil
 import time
-import warnings
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from random import Random
@@ -177,90 +176,6 @@ def test_damaged(file, kind, commands, options, deptree):
             if not ("neither the name nor the first bytes" in piped.err or not data) or piped.code != 2:
                 assert (piped.code, UNSIGNED.sub(b"", piped.out)) == (ran.code, UNSIGNED.sub(b"", ran.out))
     assert len(ends) > 2, "the damage is always of one kind"
-
-
-def delivered(data: bytes, suffix: str, transport: str) -> tuple[str, bytes]:
-    """The path under which the bytes are read, and what is on standard input."""
-    packed = gzip.compress(data, 1) if "gzip" in transport else data
-    if "stdin" in transport:
-        return "-", packed
-    path = f"x{suffix}" + ".gz" * (transport == "gzip")
-    Path(path).write_bytes(packed)
-    return path, b""
-
-
-TRANSPORTS = ["file", "gzip", "stdin", "gzip on stdin"]
-LINES = ["decode", "marginals", "sample -k 2 --seed 7", "decode -k 2", "swor -k 2 --seed 3"]
-
-
-def encoded(arrays: dict[str, np.ndarray], suffix: str) -> bytes:
-    """A score file's bytes, as programs of others write them."""
-    out = io.BytesIO()
-    if suffix == ".safetensors":
-        return as_safetensors(arrays)
-    if suffix == ".npz":
-        np.savez(out, **arrays)
-    elif suffix == ".npy":
-        for each in arrays.values():
-            np.save(out, each)
-    else:
-        rows = ({"sent_id": name, "scores": each.astype(float).tolist()} for name, each in arrays.items())
-        out.write("".join(json.dumps(row).replace("-Infinity", "null") + "\n" for row in rows).encode())
-    return out.getvalue()
-
-
-def some_scores(rng: Random) -> dict[str, np.ndarray]:
-    """Of natasha's layout, of one type of numbers, some arcs forbidden; names in no order."""
-    size, kind = (
-        rng.choice((1, 2, 3, 5, 12)),
-        rng.choice(["<f2", "<f4", "<f8", ">f4", ">f8", "<i4", "|i1", "|u1", "|b1"]),
-    )
-    numbers, arrays = np.random.default_rng(rng.randrange(2**32)), {}
-    for number in rng.sample(range(1, 40), size):
-        n = rng.choice((1, 2, 3, 3, 4))
-        scores = numbers.normal(size=(n, n + 1)) * 3
-        scores = scores.astype(kind) if kind[1] == "f" else np.abs(scores).astype(kind)
-        if kind[1] == "f" and rng.random() < 0.3:
-            scores[numbers.random(scores.shape) < 0.1] = -np.inf
-        scores[:, 0] = 1
-        arrays[f"{rng.choice(('s-', '', 'é/'))}{number}"] = scores
-    return arrays
-
-
-@pytest.mark.slow("process")
-@pytest.mark.parametrize("suffix", [".npz", ".npy", ".jsonl", ".safetensors"])
-def test_the_same_scores_in_every_form_give_the_same_or_an_error_that_is_due(suffix, deptree, put):
-    """Another container, order or names, and transport; an order that the file does not keep is an error, and where a
-    sentence has no scores, or scores no sentence, no tree is one that the plain file does not give."""
-    for number in range(-(-RUNS // 5)):
-        rng = Random(f"{suffix} {number}")
-        arrays = some_scores(rng)
-        line = f"{rng.choice(LINES)} --from natasha -q --no-header --on-error {rng.choice(('skip', 'fail'))}"
-        words = "w" + "\t_" * 8 + "\n"
-        rows = {name: "".join(f"{at}\t{words}" for at in range(1, len(each) + 1)) for name, each in arrays.items()}
-        put("plain.npz", arrays)
-        put("s.conllu", "".join(f"# sent_id = {name}\n{each}\n" for name, each in rows.items()))
-        wanted = deptree(f"{line} --conllu s.conllu plain.npz")
-        named, written = rng.random() < 0.6, list(arrays.items())
-        if named and suffix != ".npy":
-            rng.shuffle(written)
-        elif not named:
-            written = [(f"k{place}", each) for place, (_, each) in enumerate(written)]
-        is_error = not named and suffix == ".safetensors" and len(written) > 1
-        if is_part := len(written) > 1 and rng.random() < 0.15:
-            del written[rng.randrange(len(written))]
-            is_error = not named
-        path, stdin = delivered(encoded(dict(written), suffix), suffix, rng.choice(TRANSPORTS))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            ran = deptree(f"{line} --conllu s.conllu {path}", stdin=stdin)
-        case = f"{number}: {line} {path} {[name for name, _ in written]}: {ran.err}"
-        if is_error:
-            assert (ran.code, sum("skipped" not in each for each in ran.said)) == (2, 1), case
-        elif wanted.code != 2 and not is_part:
-            assert (ran.code, ran.out) == (wanted.code, wanted.out), case
-        elif 2 not in (ran.code, wanted.code):
-            assert {*ran.out.split(b"\n\n")} <= {*wanted.out.split(b"\n\n")}, case
 
 
 SMALL = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]

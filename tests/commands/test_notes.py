@@ -160,11 +160,6 @@ def test_a_signature_is_said_where_it_is_news(done, line, parts):
     assert [each.startswith("deptree: deptree|") for each in ran.said] == [True] * (parts == ("True",))
 
 
-def test_a_seed_is_fresh_but_for_one_that_is_given(done):
-    assert done("sample $SCORES").signature != done("sample $SCORES").signature  # the same once in 2^32 times
-    assert "|seed:0|" in done("sample $SCORES --seed 0 --header").signature
-
-
 def test_a_layout_found_in_the_file_is_news(done, put):
     put("unrelated", b"")
     done("convert $SCORES --to spacy -o own.npz -q")

@@ -7,8 +7,7 @@ import shlex
 import numpy as np
 import pytest
 
-from deptree_cli.io.encoders import ARRAYS, encoder_of, encoders
-from deptree_cli.io.encoders.base import CONLLU, JSONL, PHARAOH, TSV
+from deptree_cli.io.encoders import ARRAYS, encoders
 from tests.every_command import COMMANDS, ENTRIES, options
 from tests.lines import table, words
 from tests.sample import DATA
@@ -61,6 +60,10 @@ REFUSED = """
  | auto, eisner, or leave out --projective.
     sample $SCORES --sampler eisner --multi-root | eisner does not draw spanning trees | elimination \
  | or add --projective.
+    decode $SCORES --format npz -o x.jsonl  | x.jsonl: .jsonl is the suffix of jsonl, but | npz
+    decode $SCORES --format jsonl -o x.npz  | x.npz: .npz is the suffix of npz, but | jsonl
+    decode $SCORES --format jsonl -o x.conllu.gz | x.conllu.gz: .conllu is the suffix of conllu, but
+    bitext align $DATA/bitext.npz --format pharaoh -o x.jsonl | x.jsonl: .jsonl is the suffix of jsonl, but
     sample $SCORES --unique -o a.npz        | arrays | --unique
     swor $SCORES -o a.npz                   | npz
     partition $SCORES -o a.npz              | npz
@@ -167,22 +170,6 @@ def test_names_that_two_trees_would_share(refused, text):
     """The 11th tree of `a` and the first of `a1` are both `a11`: something else than a digit must stand between."""
     says = f"{text!r} can give trees of two sentences the same name", "such as '{id}-sample_{k}'"
     refused(f"sample $SCORES $SENTENCES -k 11 --sent-id-format {text}", *says)
-
-
-FORMATS = [each.name for each in (CONLLU, JSONL, TSV, PHARAOH)] + [ARRAYS]
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("wanted", [each.name for each in encoders(FORMATS)])
-def test_a_suffix_of_another_format_is_refused(wanted):
-    for each in encoders(FORMATS):
-        for suffix in each.suffixes:
-            if each.name == wanted:
-                assert encoder_of(wanted, f"x{suffix}.gz", FORMATS, "").name == wanted
-                continue
-            with pytest.raises(Exception, match=rf"x{suffix}: {suffix} is the suffix of {each.name}, but .* {wanted}"):
-                encoder_of(wanted, f"x{suffix}", FORMATS, "")
-    assert encoder_of(wanted, "x.out", FORMATS, "").name == wanted
 
 
 WRITES_ARRAYS = {name: "$SCORES" for name, each in ENTRIES.items() if each.writes == "arrays"} | {
