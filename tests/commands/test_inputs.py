@@ -61,7 +61,7 @@ def encoded(arrays: dict[str, np.ndarray], suffix: str) -> bytes:
 @pytest.mark.parametrize("transport", ["file", "gzip", "stdin", "gzip on stdin"])
 @pytest.mark.parametrize("suffix", [".npz", ".npy", ".jsonl", ".safetensors"])
 def test_the_same_scores_in_every_form(deptree, done, put, suffix, transport):
-    """In another type, another order where there are names, and under other names, which go by order if there is one."""
+    """Of other types, in another order where there are names; other names go by order, if the file keeps one."""
     expected = done("decode $SCORES --conllu $GOLD --no-header -q").out
     turned = SCORES if suffix == ".npy" else dict(reversed(SCORES.items()))
     for names, dtype in (([*turned], ">f4"), ([*turned], "<f8"), ([f"k{place}" for place in range(8)], "<f4")):
