@@ -135,9 +135,7 @@ CALLS = """
     swor $SCORES -k 3                                           | 8  | 8  | 0
     swor $SCORES --mass 0.9 $LABELS --labelled                  | 8  | 8  | 0
     swor $SCORES -k 3 --sampler trie                            | 16 | 0  | 0
-    swor $SCORES -k 3 --sampler beam                            | 16 | 0  | 0
     decode $SCORES                                              | 8  | 8  | 0
-    decode $SCORES -k 20 $SENTENCES --projective                | 8  | 8  | 0
     decode $SCORES -o out.npz                                   | 0  | 0  | 0
     marginals $SCORES --conllu $GOLD $LABELS                    | 8  | 8  | 0
     score $SCORES $GOLD                                         | 8  | 0  | 0
@@ -145,14 +143,10 @@ CALLS = """
     agree $GOLD $GOLD --scores $SCORES                          | 8  | 8  | 0
     repair $GOLD --scores $SCORES $LABELS --worth 0             | 8  | 0  | 0
     partition $SCORES                                           | 24 | 0  | 0
-    partition $SCORES --projective                              | 24 | 0  | 0
-    expect entropy $SCORES                                      | 8  | 8  | 0
     expect entropy $SCORES --grad                               | 8  | 8  | 8
     expect renyi $SCORES --order 2                              | 16 | 0  | 0
     expect renyi $SCORES --order 2 --grad                       | 16 | 16 | 0
-    expect renyi $SCORES --order 1 --grad                       | 8  | 8  | 8
     expect kl $SCORES --other $DATA/scores.npz --grad           | 16 | 16 | 8
-    expect cross-entropy $SCORES --other $DATA/scores.npz --grad | 16 | 16 | 8
     expect attachment $SCORES --conllu $GOLD --grad             | 8  | 8  | 8
     expect features $SCORES --features $DATA/label_scores.npz --grad | 8 | 8 | 8 * R
     expect covariance $SCORES --features $DATA/label_scores.npz | 8  | 0  | 8 * R
@@ -163,7 +157,6 @@ CALLS = """
     inspect $SCORES --multi-root                                | 16 | 8  | 0
     inspect $SCORES --conllu $GOLD                              | 32 | 8  | 0
     check-bias $SCORES -k 20 --seed 7                           | 8  | L  | L + 4
-    check-bias $SCORES -k 20 --seed 7 --sampler wilson-rc       | 8  | L  | L + 4
     check-bias $SCORES --samples drawn.jsonl                    | 8  | L  | L + 4
     show $SCORES --sentence ru-1 --conllu $GOLD $LABELS --format text | 1 | 1 | 0
     report $SCORES --conllu $GOLD -o out.html                   | 16 | 8  | 0

@@ -120,16 +120,8 @@ def test_refused(deptree, refused, put, tmp_path, line, says):
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    ("line", "says"), table("partition none.npz -q | no such file\n sample $SCORES --sed 7 | --seed")
-)
-def test_the_real_command(real, line, says):
-    ran = real(line)
-    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert says[0] in ran.err
-
-
 def test_no_command_at_all_leads_to_the_help(real):
+    """Of the real command."""
     ran = real()
     assert (ran.code, ran.out) == (2, b"")
     assert "--help" in ran.err
