@@ -13,11 +13,11 @@ import time
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.cli import terminal as module
-from deptree_cli.cli.terminal import ID, Counted, StatusLine, Table, drawn, progress, shortened
+from deptree_cli.cli.terminal import Counted, StatusLine, Table, drawn, progress, shortened
 from deptree_cli.io.files.streams import cells
 from tests.lines import words
 from tests.on_terminal import as_it_reads, on_terminal
@@ -118,38 +118,7 @@ def test_a_long_item_tells_how_far_it_is(screen):
     assert re.search(r"1 of 5 pairs; 2 iterations\x1b\[K", shown)
 
 
-NUMBERS = st.one_of(st.integers(-(10**9), 10**9).map(str), st.floats().map("{:.3g}".format), st.just("-"))
 NAMES = st.text(st.sampled_from("abcXYZ0189-._中文ий"), min_size=1, max_size=90)
-HEADINGS = dict.fromkeys(("n", "log_z_multi_root", "p-value", "by chance"), NUMBERS) | {
-    "verdict": st.sampled_from(["biased", "unbiased", "undecided"]),
-    "reason": st.sampled_from(["-", "short-arc trees: no other sum is computed", "the trees are e^912.3"]),
-}
-
-
-@st.composite
-def tables(draw):
-    headings = draw(st.lists(st.sampled_from(list(HEADINGS)), max_size=8))
-    rows = draw(st.lists(st.tuples(NAMES, *(HEADINGS[each] for each in headings)), min_size=1, max_size=4))
-    return [ID, *headings], [list(row) for row in rows]
-
-
-def is_short_for(short: str, name: str) -> bool:
-    ahead, ellipsis, behind = short.partition("…")
-    return short == name or bool(ellipsis and name.startswith(ahead) and name.endswith(behind))
-
-
-@settings(deadline=None)
-@given(tables(), st.integers(40, 200))
-def test_a_table_fits_and_nothing_but_ids_is_cut(found, width):
-    columns, rows = found
-    text = drawn(Table("title", columns, rows), width)
-    assert max(map(cells, text.splitlines())) <= width
-    shown = text.split()
-    for name, *others in rows:
-        assert any(is_short_for(word, name) for word in shown)
-        assert {word for other in others for word in other.split()} <= {*shown}
-    pieces = {piece for word in shown for piece in word.replace("_", "_ ").split()}
-    assert {piece for heading in columns for piece in heading.replace("_", "_ ").split()} <= pieces
 
 
 @given(NAMES, st.integers(1, 100))
@@ -167,7 +136,13 @@ def test_numbers_are_whole_however_narrow_it_is(width):
     assert {"-123456789", "0.000314", "en-1", "en-2"} <= {*drawn(table, width).split()}
 
 
-compiles = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is told")
+is_interpreted = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is told")
+
+
+def compiles(test):
+    return pytest.mark.slow("compile")(is_interpreted(test))
+
+
 SAID = "deptree: compiling kernels, which may take a minute; later runs find them compiled\n"
 LINE = re.compile(r"\rcompiling kernels: (\d+) done, \d+ s\x1b\[K")
 IMPATIENT = "import deptree_cli.cli.terminal as told; told.COMPILING_PATIENCE = 0.0; told.LONG = 1e9"
@@ -188,7 +163,6 @@ def cache(tmp_path):
 
 
 @compiles
-@pytest.mark.slow("compile")
 def test_a_cold_kernel_is_told_though_others_are_there(tmp_path, cache):
     """The count grows, the line is gone before data, and what has been compiled is told no more."""
     command = [sys.executable, "-c", MAIN, *CONVERT]
@@ -205,7 +179,6 @@ def test_a_cold_kernel_is_told_though_others_are_there(tmp_path, cache):
 
 
 @compiles
-@pytest.mark.slow("compile")
 @pytest.mark.parametrize("how", ["-q", "2>err"])
 def test_compiling_is_not_told_where_nobody_sees_it(tmp_path, cache, how):
     line = f'exec "$0" -c "$@" -o x.jsonl {how}'
@@ -215,7 +188,6 @@ def test_compiling_is_not_told_where_nobody_sees_it(tmp_path, cache, how):
 
 
 @compiles
-@pytest.mark.slow("compile")
 def test_what_takes_long_is_said_once_where_no_line_can_be_drawn(tmp_path, cache):
     for quiet, said in ((["-q"], ""), ([], SAID), ([], "")):  # the third run finds the kernels compiled
         command = [sys.executable, "-c", MAIN.replace("1e9", "0.0"), *CONVERT, "-o", "x.jsonl", *quiet]
@@ -245,7 +217,6 @@ with status_shown("file", quiet=False), told.kernels_told(quiet=False):
 
 
 @compiles
-@pytest.mark.slow("compile")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are not forked here")
 def test_workers_tell_too(tmp_path):
     shown = on_terminal([sys.executable, "-W", "ignore", "-c", FORKED], tmp_path)[1]  # of forks beside threads

@@ -1,24 +1,266 @@
 """No option in silence: every command, with every option that it takes.
 
 An option changes what comes out (standard output, what is said, a file), or is an error that names it. Whoever adds one
-gives it a value in `option_lines`, and a line where it has an effect.
+gives it a value here, and a line where it has an effect.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import zipfile
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
+import numpy as np
 import pytest
 
-from tests.commands.option_lines import EXCUSED, LINES, NEEDS, NEVER, REFUSED, VALUES, prepare
 from tests.every_command import COMMANDS, command
+from tests.sample import DATA
+
+PADDED = "padded.npy"  # weights, head-dep, ROOT first: no option is needed, and none says what is so anyway
+PLAIN = "scores.npz --from natasha"
+LABELLED = f"{PLAIN} --labels labels.json --label-scores label_scores.npz"
+FULL, HEADLESS = f"{LABELLED} --conllu deps.conllu", f"{LABELLED} --conllu sentences.conllu"
+EIGHTS, THREE = f"{PADDED} --lengths eights.txt", "--conllu three.conllu"
+PAIRS, MODEL = "bitext.npz", "model.npz raw_deps.conllu"
+
+# Lines of each command: some have what an option needs, and some do not.
+LINES_OF_EACH = f"""
+    sample: {PADDED} -k 9 --seed 1; {FULL} -k 9 --seed 1
+    swor: {PADDED} --seed 1; {FULL} -k 9 --seed 1
+    estimate: swor.jsonl
+    decode: {PADDED}; {FULL}; {FULL} -k 5; {FULL} --rules ud --rules forbidden.tsv --temperature 9;
+        {PLAIN} {THREE} --rules impossible.tsv
+    marginals: {PADDED}; {FULL}; {PLAIN} --format tsv; {PADDED} --temperature calibrated.json --head-sets;
+        {FULL} --rules ud --projective --seed 1
+    score: {PADDED} turned.jsonl --conllu nines.conllu; {EIGHTS} three.conllu;
+        {LABELLED} --conllu partial.conllu decoded.conllu --fix-heads
+    eval: gold.conllu decoded.conllu --seed 1; nines.conllu --scores {PADDED};
+        gold.conllu decoded.conllu --seed 1 --scores joint.npz --labels joint.json
+    measure: treebank.conllu --seed 1; gold.conllu --per sentence -k 9 --seed 1; gold.conllu nines.conllu --per word;
+        gold.conllu --seed 1 -k 5 --quantity depth --scores {PLAIN};
+        gold.conllu --seed 1 --quantity mean_length --scores joint.npz --labels joint.json
+    doubt: {PADDED} --conllu nines.conllu; {PADDED} --rank entropy; {FULL}; {FULL} --rank disagreement
+    agree: gold.conllu decoded.conllu; one.jsonl two.jsonl --test --seed 1;
+        three.conllu parsed.conllu --scores {EIGHTS}; nines.conllu otherwise.conllu --scores {PADDED};
+        gold.conllu decoded.conllu --scores joint.npz --labels joint.json
+    check: broken.conllu; nines.jsonl --rules tree
+    repair: broken.conllu; broken.conllu --rules few.toml; nines.conllu --worth 0.1 --scores {PADDED};
+        gold.conllu --worth 0.1 --scores {LABELLED}; impossible.conllu --rules misc --relax
+    partition: {PADDED}; {FULL}
+    expect: entropy {PADDED}; entropy {FULL} --grad; renyi {PLAIN} --order 2; kl {PADDED} --other second.npy;
+        risk {PLAIN} --gold gold.conllu; features {PLAIN} --features features.npz;
+        ge {PLAIN} --features features.npz --target target.txt
+    calibrate: {PADDED} --conllu nines.conllu --gold turned.conllu; {EIGHTS} --gold three.conllu;
+        {FULL} --gold decoded.conllu
+    combine: {PADDED} second.npy; {PADDED} nines.conllu --conllu nines.conllu;
+        {PADDED} second.npy --gold nines.conllu --fit; rootless.npy rootless.npy
+    diff: gold.conllu decoded.conllu; nines.conllu otherwise.conllu --scores {PADDED};
+        gold.conllu decoded.conllu --scores joint.npz --labels joint.json;
+        gold.conllu decoded.conllu --scores {LABELLED}
+    check-bias: {PADDED} -k 200 --seed 1; {FULL} -k 200 --seed 1; {PLAIN} --samples two.jsonl
+    inspect: {PADDED}; {FULL}; {PLAIN} --gold gold.conllu
+    show: {PADDED}; {FULL}; {FULL} -k 3 --seed 1
+    report: {PADDED} --conllu nines.conllu -o page.html; {PADDED} -o page.html; {FULL} --samples two.jsonl -o page.html
+    convert: {PADDED}; {FULL} -o converted.npz; {LABELLED} --to-labels names.json; rootless.npy
+    dump: natasha paragraphs.txt
+    warm: inspect
+    hpyp train: few.conllu -o new.npz --iterations 1 --seed 1;
+        few.conllu -o new.npz --iterations 1 --seed 1 --unlabelled raw.conllu;
+        few.conllu -o copy.npz --iterations 3 --seed 1; few.conllu -o foreign.npz --iterations 1 --seed 1
+    hpyp parse: {MODEL} --particles 20; {MODEL} --particles 20 -k 2 --seed 1;
+        {MODEL} --particles 20 --seed 1 --to-scores s.npz
+    hpyp surprisal: {MODEL} --particles 20 --seed 1; {MODEL} --particles 20 --seed 1 --regions tokens --tsv
+    hpyp perplexity: {MODEL} --particles 20 --seed 1
+    hpyp generate: model.npz -k 3 --seed 1
+    bitext align: {PAIRS}; {PAIRS} --above 0.3; {PAIRS} --gold bitext_gold.align
+    bitext expectations: {PAIRS}
+    bitext show: {PAIRS}
+"""
+LINES = {
+    name: [" ".join(line.split()) for line in lines.split(";")]
+    for name, lines in re.findall(r"(?m)^    ([a-z-]+(?: [a-z]+)?): (.*\n(?:        .*\n)*)", LINES_OF_EACH)
+}
+for name, more in {"align": "--above 0.01 --format jsonl", "expectations": "", "show": ""}.items():
+    LINES[f"bitext {name}"] += [f"pairs.npy {more}"]
+    LINES[f"bitext {name}"] += [
+        f"{PAIRS} {more} --method {each}"
+        for each in ("randomized --iterations 20 --seed 1", "tic-tac-toe", "rdp --iterations 2 --seed 1")
+    ]
+
+# What an option is given, by its name or, where commands differ, behind that of the command.
+GIVEN = """
+    --above 0.9; --alpha 0.999; --batch 2; --beam 2; --budget 1; --comment text; estimate --quantity depth;
+    measure --quantity depth; bitext align --above 0.01; show --above 0.99; --changes changes.tsv; --confidence 0.5;
+    --conllu nines.conllu; --cost 3:1; --coverage 0.9; --features features.npz; --filters 3; --from dep-head,weight;
+    --gold gold.conllu; bitext align --gold bitext_gold.align; --iterations 2; --label-scores label_scores.npz;
+    --labels labels.json; --lengths eights.txt; --like treebank.conllu; --longest 3; --mass 0.5;
+    bitext align --method randomized --iterations 5 --seed 1; bitext expectations --method tic-tac-toe;
+    bitext show --method tic-tac-toe; decode --method mbr; --model other.npz; --null-score 3; --order 3;
+    --other other_scores.npz; --particles 7; --passes 2; --permutations 50; --report report.json; --resamples 500;
+    --rules forbidden.tsv; check --rules tree; repair --rules tree; --sampler colbourn; swor --sampler beam;
+    --samples two.jsonl; --rank entropy; --score-kind log; --scores scores.npz; --seconds 1e-9; --seed 2;
+    --sent-id-format {id}~{k}; --sentence 2; --shard 1/2; --size 4; --space multi-root; --states 2;
+    --target target.txt; --temperature 2; --text pairs.txt; --threshold 0.45; --to dep-head,last,log;
+    --to-conllu written.conllu; --to-label-scores to.npz; --to-labels to.json; --to-scores t.npz; --top 1;
+    --unlabelled raw.conllu; --weights 0.25,0.75; --within 0.5; --words 20; --worth 0.1; --output out.jsonl;
+    calibrate --output out.json; repair --output out.conllu; report --output out.html; show --output out.svg;
+    bitext show --output out.txt; hpyp parse --output out.conllu; hpyp generate --output out.conllu"""
+VALUES: dict[str, str] = dict(re.match(r"(.*?--[a-z-]+) (.*)", each.strip()).groups() for each in GIVEN.split(";"))
+
+# What an option needs: each line is tried without and with it.
+NEEDS = {
+    "agree --seed": "--test",
+    "marginals --seed": "--rules ud --projective",
+    "marginals --head-sets": "--temperature calibrated.json",
+    "show --seed": "-k 3",
+    "--sent-id-format": "-k 3",
+}
+
+# What by its nature changes nothing where nothing is wrong, and why.
+NEVER = {
+    "--jobs": "the same bytes, by several processes",
+    "--on-error": "nothing is wrong with these sentences",
+    "--quiet": "there may be nothing to say",
+    "dump --batch": "the same bytes, in other steps",
+    "dump --input": "what the first bytes say anyway; the other one is tried in test_dump",
+    "warm --cpu": "compiles for a minute: tried in cli/test_terminal",
+    "warm --output": "compiles for a minute: tried in cli/test_terminal",
+}
+
+# What no line can show here, but that it is refused.
+REFUSED = {
+    "repair --budget": "a search that ends before a tree is found is an error",
+    "dump --model": "natasha has none",
+    "dump --to-labels": "natasha has none",
+    "dump --to-label-scores": "natasha has none",
+}
+
+
+# Lines, by a part of them, that an option by its nature leaves as they are, and why.
+EXCUSED: dict[str, dict[str, str]] = defaultdict(dict)
+for row in """
+    --seed |  | scripts pass it to every command
+    --conllu | scores.npz | it confirms the names that these scores have
+    bitext align --text | bitext.npz | it confirms the numbers of words that these scores have
+    bitext expectations --text | bitext.npz | as bitext align
+    combine --space | padded.npy | it lets scores through that have no tree with one root
+    combine --multi-root | padded.npy | as --space
+    convert --space | padded.npy | as combine
+    convert --space | scores.npz | as combine
+    convert --multi-root | padded.npy | as combine
+    convert --multi-root | scores.npz | as combine
+    decode --budget | --rules ud | the first tree obeys
+    decode --relax | --rules ud | the first tree obeys
+    decode --method | deps.conllu | both find the same tree
+    inspect --gold | deps.conllu | these sentences have the same heads
+    hpyp train --force | new.npz | nothing is there yet
+    hpyp train --force | copy.npz | a model of the same data
+    bitext align --method | pairs.npy | of such short pairs nothing is pruned
+    hpyp parse --particles | raw_deps | few find the best tree too
+    measure --labels | joint | their names are not shown
+    measure --space | --per word | it lets trees through that have several roots
+    measure --multi-root | --per word | as --space
+    measure --projective | --per word | it refuses trees with crossing arcs
+    agree --labels | joint | their names are not shown
+    diff --labels | joint | both files have the same names
+""".strip().splitlines():
+    option, part, why = (cell.strip() for cell in row.split("|"))
+    EXCUSED[option][part] = why
+for option in ("budget", "cost", "like", "multi-root", "projective", "relax", "rules", "space", "temperature"):
+    alike = ("broken.conllu", "--worth", "gold.conllu", "impossible.conllu")
+    EXCUSED[f"repair --{option}"] = dict.fromkeys(alike, "these trees are repaired alike")
+
+
+def prepare(run: Callable[..., Any], folder: Path) -> None:
+    """Write what the lines read beside the sample data."""
+    for each in DATA.iterdir():
+        if each.is_file():
+            shutil.copy(each, folder)
+    _write_arrays(folder)
+    _write_texts(folder)
+    for line in (
+        f"decode {HEADLESS} -o decoded.conllu",
+        f"swor {PLAIN} -k 5 --seed 7 -o swor.jsonl",
+        f"sample {PLAIN} -k 30 --seed 1 -o one.jsonl",
+        f"sample {PLAIN} -k 30 --seed 2 -o two.jsonl",
+        f"sample {EIGHTS} --conllu three.conllu --seed 5 -o parsed.conllu",
+        f"calibrate {PADDED} --gold nines.conllu --coverage 0.5 --coverage 0.9 -o calibrated.json",
+        "hpyp train few.conllu -o model.npz --iterations 2 --seed 1",
+        "hpyp train few.conllu -o copy.npz --iterations 2 --seed 1",
+        "hpyp train raw_gold.conllu -o foreign.npz --iterations 1 --seed 1",
+        f"convert {LABELLED} --to-labels joint.json -o joint.npz",
+    ):
+        ran = run(*line.split())
+        assert ran.code == 0, (line, ran.err)
+
+
+def _write_arrays(folder: Path) -> None:
+    """Two padded batches of weights, other scores of all sentences, and features of their arcs."""
+    rng = np.random.default_rng(0)
+    with np.load(folder / "scores.npz") as scores:
+        arrays = dict(scores)
+    np.save(folder / PADDED, rng.uniform(0.1, 2, (3, 10, 10)))
+    np.save(folder / "rootless.npy", [[0.0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    np.save(folder / "second.npy", rng.uniform(0.1, 2, (3, 10, 10)))
+    np.savez(
+        folder / "other_scores.npz", **{each: array + rng.normal(size=array.shape) for each, array in arrays.items()}
+    )
+    np.savez(folder / "features.npz", **{each: rng.normal(size=(*array.shape, 2)) for each, array in arrays.items()})
+    np.save(folder / "pairs.npy", rng.normal(size=(2, 4, 4)))
+    (folder / "pairs.txt").write_text("a b ||| x y\nc d ||| z w\n")
+    (folder / "eights.txt").write_text("8\n8\n8\n")
+    (folder / "target.txt").write_text("1.0\n2.0\n")
+
+
+def _write_texts(folder: Path) -> None:
+    """Trees of these sentences and of some, and what is asked of words."""
+    blocks = (folder / "gold.conllu").read_text().rstrip().split("\n\n")
+    _write(folder / "deps.conllu", map(_with_deps, blocks))
+    _write(folder / "three.conllu", blocks[:3])
+    _write(folder / "nines.conllu", map(_with_ninth, blocks[:3]))
+    _write(folder / "otherwise.conllu", [_with_ninth(each).replace("\t2\tobl\t", "\t4\tobl\t") for each in blocks[:3]])
+    rows = [{"sent_id": f"en-{k}", "heads": _heads(_with_ninth(block))} for k, block in enumerate(blocks[:3], 1)]
+    _write(folder / "turned.jsonl", map(json.dumps, reversed(rows)))
+    _write(folder / "nines.jsonl", map(json.dumps, rows))
+    _write(folder / "turned.conllu", reversed([_with_ninth(each).replace("\t2\t", "\t1\t") for each in blocks[:3]]))
+    _write(folder / "partial.conllu", (each.replace("\t2\tnsubj", "\t_\t_") for each in blocks))
+    _write(folder / "raw_deps.conllu", map(_with_deps, (folder / "raw.conllu").read_text().rstrip().split("\n\n")[:4]))
+    _write(folder / "impossible.conllu", [each.replace("SpaceAfter=No", "HeadIn=7") for each in blocks[:3:2]])
+    (folder / "few.toml").write_text('at-most-one = [["obj", "obl"]]\n')
+    _write(folder / "few.conllu", (folder / "treebank.conllu").read_text().split("\n\n")[:30])
+    (folder / "forbidden.tsv").write_text("en-1\t7\tNotHead\t2,4\n")
+    (folder / "impossible.tsv").write_text("en-1\t7\tHeadIn\t7\n")
+
+
+def _write(path: Path, blocks: Iterable[str]) -> None:
+    path.write_text("".join(f"{each}\n\n" if path.suffix == ".conllu" else f"{each}\n" for each in blocks))
+
+
+def _with_deps(block: str) -> str:
+    """The sentence with its tree as DEPS, and an arc more."""
+    lines = [line.split("\t") for line in block.split("\n")]
+    for fields in lines:
+        if len(fields) > 1 and fields[0].isdigit():
+            fields[8] = f"{fields[6]}:{fields[7]}|9:dep" if fields[0] != "9" else f"{fields[6]}:{fields[7]}"
+    return "\n".join(map("\t".join, lines))
+
+
+def _heads(block: str) -> list[int]:
+    rows = [line.split("\t") for line in block.split("\n")]
+    return [int(fields[6]) for fields in rows if fields[0].isdigit()]
+
+
+def _with_ninth(block: str) -> str:
+    """A sentence of eight words with a ninth."""
+    return f"{block}\n9\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_"
 
 
 class Outcome(NamedTuple):
@@ -127,7 +369,7 @@ def values_of(name: str, option: click.Option) -> list[str]:
     if isinstance(option.type, click.Choice):
         return [f"{opt} {each}" for each in option.type.choices]
     value = of(VALUES, name, opt)
-    assert value, f"{name} {opt} has no value in option_lines"
+    assert value, f"{name} {opt} has no value in GIVEN"
     return [f"{opt} {value}"]
 
 
