@@ -82,6 +82,13 @@ def test_the_first_error_ends_a_run_in_its_turn(deptree, done, put, jobs):
         assert ["no --from given: reading as weights" in line for line in ran.said] == [True, False][1 - bad :]
 
 
+def test_a_warning_is_given_once_however_many_sentences_have_it(done, put):
+    put("l.json", (DATA / "labels.json").read_bytes().replace(b'"nsubj"', b'"other"'))
+    options = "--conllu $GOLD --labels l.json --label-scores $DATA/label_scores.npz"
+    ran = done(f"sample $SCORES --fix-heads --seed 7 {options}")
+    assert ran.said == ["deptree: the label 'nsubj' is not in l.json: it is kept as annotated, unscored"]
+
+
 def test_of_a_sentence_that_is_chosen_only_its_own_errors_count(done, mixed):
     """The rest is neither prepared nor heard of, and the chosen one keeps its random numbers."""
     line = "--from natasha --sentence en-3 -k 3 --seed 7 --format text"
