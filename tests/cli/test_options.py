@@ -31,7 +31,6 @@ DIFFERENT = {
 
 
 def kind_of(option: click.Option, context: click.Context) -> str:
-    """What the help shows behind an option, and what it takes."""
     if option.is_flag:
         return "flag"
     use = "read" if option.type in (INPUT, NAME_OR_INPUT) else "written" if option.type in (OUTPUT, RESULTS) else ""
@@ -68,7 +67,6 @@ def test_short_names_mean_the_same_everywhere(name):
 @pytest.mark.quick
 @pytest.mark.parametrize("name", NOT_RANDOM)
 def test_a_seed_changes_nothing_of_what_is_not_random(deptree, name):
-    """Not even the signature, nor what is wrong."""
     ran, seeded = deptree(f"{name} {NOT_RANDOM[name]}"), deptree(f"{name} {NOT_RANDOM[name]} --seed 1")
     assert (seeded.code, seeded.out, seeded.err) == (ran.code, ran.out, ran.err)
     assert "seed" not in ran.err

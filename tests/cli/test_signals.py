@@ -43,7 +43,6 @@ DASK = "--jobs 2 DEPTREE_SCHEDULER=local"  # processes are those of a cluster
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory):
-    """Scores of sentences that keep kernels busy for minutes, and draws that take a while to read."""
     folder = tmp_path_factory.mktemp("signals")
     rng = np.random.default_rng(7)
     np.savez(folder / "scores.npz", **{f"s{i}": rng.normal(size=(121, 121)) for i in range(8)})
@@ -88,7 +87,6 @@ def answers(pid: int) -> bool:
 
 
 def members(session: int) -> list[str]:
-    """What of a session is still alive: zombies are not."""
     alive = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, IndexError):

@@ -76,7 +76,6 @@ BEGINNING = [
 
 @pytest.mark.parametrize("line", BEGINNING)
 def test_output_begins_before_the_input_ends(line, warm, tmp_path, monkeypatch):
-    """Half of the lines go in, a result comes out, the other half follows; also beside a file of the same order."""
     monkeypatch.chdir(tmp_path)
     Path("many.conllu").write_bytes((DATA / "gold.conllu").read_bytes() * 50)
     command = [warm / "deptree", *line.split(), "-", "--from", "natasha", "-q"]
@@ -129,7 +128,6 @@ for name in sys.argv[1:]:
 @pytest.mark.slow("process")
 @pytest.mark.parametrize("wanted", [False, True])
 def test_no_warning_reaches_the_terminal_from_any_command(wanted):
-    """They are for programmers, who see them where they ask for them."""
     line = [sys.executable, *["-Wdefault"] * wanted, "-c", WARNING, *(COMMANDS[:1] if wanted else COMMANDS)]
     env = {**os.environ, "PYTHONPATH": str(DATA.parent)}
     ran = subprocess.run(line, capture_output=True, text=True, env=env, check=False, timeout=120)
@@ -146,7 +144,6 @@ def test_a_closed_standard_output_is_one_line(shell, line):
 
 @pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full"])
 def test_data_do_not_depend_on_standard_error(shell, stderr):
-    """Each has something to say."""
     draw = "sample $DATA/scores.npz --from natasha --seed 7 -k 2 --sampler wilson-rc"
     for line in (draw, "inspect $DATA/figure1.npy --json"):
         expected, ran = shell(f"deptree {line}"), shell(f"deptree {line} {stderr}")

@@ -123,7 +123,6 @@ NAMES = st.text(st.sampled_from("abcXYZ0189-._中文ий"), min_size=1, max_size
 
 @given(NAMES, st.integers(1, 100))
 def test_a_short_name_is_as_long_as_it_can_be_and_even(name, width):
-    """But for a character of two columns."""
     short = shortened(name, width)
     assert short == name if cells(name) <= width else width - 3 < cells(short) <= width
     ahead, ellipsis, behind = short.partition("…")
@@ -164,7 +163,6 @@ def cache(tmp_path):
 
 @compiles
 def test_a_cold_kernel_is_told_though_others_are_there(tmp_path, cache):
-    """The count grows, the line is gone before data, and what has been compiled is told no more."""
     command = [sys.executable, "-c", MAIN, *CONVERT]
     code, shown = on_terminal(command, tmp_path, **cache)
     before, brace, after = shown.partition("{")

@@ -181,7 +181,6 @@ def safetensors_header(rng: Random, data: bytes) -> bytes:
 
 
 def gzipped(inside: tuple[Mutation, ...]) -> tuple[Mutation, ...]:
-    """Damage to what gzip packed, and to the packet."""
 
     def repacked(rng: Random, data: bytes) -> bytes:
         try:

@@ -57,7 +57,6 @@ def line(reader: str, path: str) -> list[Any]:
 
 
 def numbers(ran: Ran) -> list[float]:
-    """What a command wrote, but for how it was made."""
     assert ran.code in (0, 1, 3), ran.err
     rows = [each for each in ran.out.decode().splitlines() if not each.startswith('{"signature"')]
     return [float(each) for each in NUMBER.findall("\n".join(rows))]

@@ -94,7 +94,6 @@ STARTS = {b"# generator": ".conllu", b"# ": ".conllu", b"{": ".jsonl", b"<svg": 
 
 @having("--output", "warm", "hpyp train", "bitext show")  # hpyp train writes a model, to a file alone
 def test_a_file_has_the_bytes_of_standard_output(run, name):
-    """By the suffix of the format that is usual there."""
     usual = run(name)
     suffix = next(suffix for start, suffix in STARTS.items() if usual.startswith(start))
     assert run(name, f"-o out{suffix}") == b""

@@ -180,7 +180,6 @@ for option in ("budget", "cost", "like", "multi-root", "projective", "relax", "r
 
 
 def prepare(run: Callable[..., Any], folder: Path) -> None:
-    """Write what the lines read beside the sample data."""
     for each in DATA.iterdir():
         if each.is_file():
             shutil.copy(each, folder)
@@ -203,7 +202,6 @@ def prepare(run: Callable[..., Any], folder: Path) -> None:
 
 
 def _write_arrays(folder: Path) -> None:
-    """Two padded batches of weights, other scores of all sentences, and features of their arcs."""
     rng = np.random.default_rng(0)
     with np.load(folder / "scores.npz") as scores:
         arrays = dict(scores)
@@ -221,7 +219,6 @@ def _write_arrays(folder: Path) -> None:
 
 
 def _write_texts(folder: Path) -> None:
-    """Trees of these sentences and of some, and what is asked of words."""
     blocks = (folder / "gold.conllu").read_text().rstrip().split("\n\n")
     _write(folder / "deps.conllu", map(_with_deps, blocks))
     _write(folder / "three.conllu", blocks[:3])
@@ -245,7 +242,6 @@ def _write(path: Path, blocks: Iterable[str]) -> None:
 
 
 def _with_deps(block: str) -> str:
-    """The sentence with its tree as DEPS, and an arc more."""
     lines = [line.split("\t") for line in block.split("\n")]
     for fields in lines:
         if len(fields) > 1 and fields[0].isdigit():
@@ -259,7 +255,6 @@ def _heads(block: str) -> list[int]:
 
 
 def _with_ninth(block: str) -> str:
-    """A sentence of eight words with a ninth."""
     return f"{block}\n9\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_"
 
 
@@ -294,7 +289,6 @@ SHORT = {"--json": "--format jsonl", "--tsv": "--format tsv"}
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A folder for all lines, and how those that were run there ended."""
     return tmp_path_factory.mktemp("lines"), {}
 
 
@@ -362,7 +356,6 @@ def tries(name: str, option: click.Option) -> Iterator[tuple[str, list[str]]]:
 
 
 def values_of(name: str, option: click.Option) -> list[str]:
-    """What a line may get."""
     opt = named(option)
     if option.is_flag:
         return [opt, *option.secondary_opts]

@@ -98,7 +98,6 @@ CONTAINERS = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, done):
-    """What the commands read, in every container."""
     monkeypatch.chdir(tmp_path)
     for path in DATA.glob("*.*"):
         shutil.copy(path, path.name)
@@ -122,7 +121,6 @@ def as_safetensors(arrays: dict[str, np.ndarray]) -> bytes:
 
 
 def look_at_end(ran, command: str) -> None:
-    """A result, or a line and no half file."""
     if ran.code in (0, 1, 3):
         look_at(command, ran.out)
     else:
@@ -132,7 +130,6 @@ def look_at_end(ran, command: str) -> None:
 
 
 def look_at(command: str, out: bytes) -> None:
-    """Read a result as its readers will."""
     if command == "show":
         if out.startswith(b"<svg"):
             ElementTree.fromstring(out)

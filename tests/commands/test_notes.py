@@ -34,7 +34,6 @@ WRITES = {
 
 @pytest.fixture
 def ran(done, put):
-    """The bytes that a command writes for the sample's scores and these sentences."""
     put("gold.conllu", GOLD)
 
     def run(line: str, conllu: str) -> bytes:
@@ -46,7 +45,6 @@ def ran(done, put):
 @pytest.mark.quick
 @pytest.mark.parametrize("line", WRITES)
 def test_notes_are_written_anew_or_go(line, ran, put):
-    """Untrue notes of every kind make no difference at all."""
     noted = GOLD.replace(b"# text = ", STALE + b"# text = ")
     noted = re.sub(rb"(?m)^(\d+\t(?:[^\t\n]*\t){8})_$", rb"\1HeadProb=stale", noted)
     more = rb"\1|LabelProb=stale|Doubt=stale|HeadProb=st=ale"
@@ -111,7 +109,6 @@ def test_generators_of_files_joined_by_cat_stay_with_their_sentences(ran, put):
 @pytest.mark.parametrize("command", ["decode", "marginals"])
 @pytest.mark.parametrize("odds", [1e3, 1e5, 1e9, 1e12])
 def test_no_probability_is_rounded_to_a_certainty(done, put, command, odds):
-    """Two words, two trees, one of them `odds` times as probable."""
     put("s.npy", np.array([[0, odds, 1], [0, 0, 1], [0, 1, 0]]))
     put("s.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
     out = done(f"{command} s.npy --from head-dep --conllu s.conllu").out.decode()

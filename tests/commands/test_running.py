@@ -26,7 +26,6 @@ NEGATIVE = json.dumps({"sent_id": "bad-3", "scores": [[float("nan")] * 3] * 2}) 
 
 @pytest.fixture
 def mixed(put):
-    """Eight good sentences, and the same with three bad ones between them."""
     put("good.jsonl", "".join(LINES))
     put("mixed.jsonl", "".join(["oops\n", *LINES[:3], RAGGED, *LINES[3:], NEGATIVE]))
 
@@ -96,7 +95,6 @@ def test_of_a_sentence_that_is_chosen_only_its_own_errors_count(done, mixed):
 
 
 def test_ten_are_named_and_the_others_counted_by_kind(deptree, put):
-    """Numbers do not make another kind."""
     ragged = [RAGGED.replace("bad-2", f"p{number}") for number in range(30)]
     wide = [json.dumps({"sent_id": f"q{n}", "scores": [[1.0] * n] * 9}) + "\n" for n in range(11, 30)]
     put("many.jsonl", "".join([*ragged, *wide, *LINES]))
@@ -280,7 +278,6 @@ class Failing:
     labels = ("x", "y")
 
     def scores(self, batch, labelled):
-        """Square, like supar's."""
         sizes = [len(words) + 1 for words in batch]
         arcs = [np.full((size, size), np.nan if size == 4 else size, dtype=np.float32) for size in sizes]
         return [(each, np.zeros((*each.shape, 2), dtype=np.float32) if labelled else None) for each in arcs]

@@ -46,7 +46,6 @@ class Sentences:
         self.oracles = [Oracle(sentence) for sentence in self.each]
 
     def of(self, log_scores: NDArray[np.floating]) -> list[TreeDistribution]:
-        """The distributions of log-scores (6, 5, 5) of sentences of the same lengths."""
         cut = [own[: n + 1, : n + 1] for own, n in zip(log_scores, self.lengths, strict=True)]
         return [TreeDistribution(own, single_root=False).over(self.space) for own in cut]
 
@@ -56,13 +55,11 @@ class Sentences:
 
     @staticmethod
     def padded(matrices: list[NDArray[Any]]) -> NDArray[np.float64]:
-        """Matrices (n+1, n+1) as (6, 5, 5), 0 in padding."""
         return np.stack([np.pad(matrix.astype(float), (0, NODES - len(matrix))) for matrix in matrices])
 
 
 @pytest.fixture(scope="session", params=SPACES, ids=lambda space: space.name)
 def sentences(graphs: Any, request: pytest.FixtureRequest) -> Sentences:
-    """The batch, over every space of trees."""
     return Sentences(graphs, request.param)
 
 
@@ -78,7 +75,6 @@ def _switched_on(name: str) -> Iterator[None]:
 
 @pytest.fixture
 def quick() -> Iterator[None]:
-    """Compile in a third of the time, where what is compiled is not run for long."""
     with _switched_on("jax_disable_most_optimizations"):
         yield
 

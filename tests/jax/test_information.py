@@ -22,12 +22,10 @@ ERRORS = np.array([3e-6] * 5 + [4e-4])
 @partial(jax.jit, static_argnames=("single_root", "projective"))
 @jax.grad
 def slope(scores, **how):
-    """The gradient of entropies; compiled once for all tests."""
     return entropy(scores, **how).sum()
 
 
 def close(found, expected):
-    """Compare numbers of sentences, (..., 6)."""
     found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected)
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
     finite = np.isfinite(expected)
@@ -42,7 +40,6 @@ def others(sentences):
 
 
 def test_log_probs_of_all_arrays_of_heads_are_those_of_enumeration(sentences):
-    """Every array of heads from -1 to 5 of 4 words: trees have theirs, all else has -inf."""
     heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), -1).reshape(-1, 4)
     heads = np.pad(heads, [(0, 0), (1, 0)], constant_values=77)
     trees = np.repeat(heads[:, None], len(sentences.each), 1)
@@ -89,7 +86,6 @@ def test_entropies_and_divergences_are_those_of_core(sentences):
 
 
 def test_gradients_are_those_of_finite_differences(sentences, x64):
-    """Of entropies and divergences, in float64; at once, compiled, under vmap, and compiled of that."""
     scores, counted = sentences.log_scores.astype(np.float64), sentences.counted()
     other = others(sentences).astype(np.float64)
     direction = np.where(counted, np.random.default_rng(2).normal(size=scores.shape), 0.0)
@@ -155,7 +151,6 @@ def test_divergences_of_neighbours_are_curved(graphs):
 
 @jax.jit
 def traced(*pair):
-    """Entropy, cross-entropy and divergence, (3, 6), and their gradients in both scores, where no error is raised."""
     measures = (lambda p, _: entropy(p), cross_entropy, kl)
     values = jnp.stack([measure(*pair) for measure in measures])
     return values, jax.grad(lambda p, q: sum(measure(p, q).sum() for measure in measures), (0, 1))(*pair)

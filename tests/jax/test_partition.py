@@ -44,7 +44,6 @@ SIX = np.zeros((6, 5, 5), dtype=np.float32)
 
 @partial(jax.jit, static_argnames=STATIC)
 def summed(scores, **how):
-    """The sum over the batch of log Z; compiled once for all tests."""
     return log_partition(scores, **how).sum()
 
 
@@ -60,7 +59,6 @@ def forwards(scores, direction, **how):
 @partial(jax.jit, static_argnames=STATIC)
 @jax.grad
 def backwards(scores, direction, **how):
-    """The same, backwards twice."""
     return (gradient(scores, **how) * direction).sum()
 
 
@@ -80,7 +78,6 @@ def test_values_are_those_of_enumeration(sentences, implementation, x64):
 
 @WAYS
 def test_the_gradient_are_the_marginals(sentences, implementation):
-    """Backwards, forwards, and sentence by sentence; 0 where nothing counts."""
     known, how = IN_RANGE[implementation], sentences.how | {"implementation": implementation}
     how["lengths"] = how["lengths"][known]
     scores = sentences.log_scores[known]
@@ -171,7 +168,6 @@ def test_plain_jax_is_right_or_says_that_it_is_not(single_root, dtype, x64):
 
 @KINDS
 def test_masks_that_no_tree_needs_are_as_good_as_forbidding(projective, graphs):
-    """Values, gradients and second derivatives."""
     plain = np.stack([graphs.gaussian(4, 3.0, seed=b) for b in range(6)]).astype(np.float32)
     masked = plain.copy()
     plain[1:, [1, 3, 0], [3, 2, 4]] = -np.inf
@@ -332,7 +328,6 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("batch", [(), (0,)], ids=["one sentence", "no sentence"])
 def test_shapes_of_every_function(batch, quick):
-    """Called at once and compiled; the two are the same numbers."""
     scores = np.random.default_rng(0).normal(size=(*batch, 3, 3)).astype(np.float32)
 
     def answers(scores):
