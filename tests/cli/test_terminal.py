@@ -135,13 +135,6 @@ def test_numbers_are_whole_however_narrow_it_is(width):
     assert {"-123456789", "0.000314", "en-1", "en-2"} <= {*drawn(table, width).split()}
 
 
-is_interpreted = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is told")
-
-
-def compiles(test):
-    return pytest.mark.slow("compile")(is_interpreted(test))
-
-
 SAID = "deptree: compiling kernels, which may take a minute; later runs find them compiled\n"
 LINE = re.compile(r"\rcompiling kernels: (\d+) done, \d+ s\x1b\[K")
 IMPATIENT = "import deptree_cli.cli.terminal as told; told.COMPILING_PATIENCE = 0.0; told.LONG = 1e9"
@@ -155,13 +148,15 @@ CONVERT = words("convert $SCORES $SENTENCES")
 @pytest.fixture
 def cache(tmp_path):
     """The environment for a folder that has machine code, but not of the kernels that are wanted."""
+    if numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled, so nothing is told")
     folder = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     subprocess.run([sys.executable, "-c", OTHER], env=os.environ | folder, check=True)
     assert list(tmp_path.rglob("*.nbc"))
     return folder
 
 
-@compiles
+@pytest.mark.slow("compile")
 def test_a_cold_kernel_is_told_though_others_are_there(tmp_path, cache):
     command = [sys.executable, "-c", MAIN, *CONVERT]
     code, shown = on_terminal(command, tmp_path, **cache)
@@ -176,7 +171,7 @@ def test_a_cold_kernel_is_told_though_others_are_there(tmp_path, cache):
     assert not LINE.search(on_terminal(command, tmp_path, **cache)[1])
 
 
-@compiles
+@pytest.mark.slow("compile")
 @pytest.mark.parametrize("how", ["-q", "2>err"])
 def test_compiling_is_not_told_where_nobody_sees_it(tmp_path, cache, how):
     line = f'exec "$0" -c "$@" -o x.jsonl {how}'
@@ -185,7 +180,7 @@ def test_compiling_is_not_told_where_nobody_sees_it(tmp_path, cache, how):
     assert not (tmp_path / "err").exists() or not (tmp_path / "err").read_bytes()
 
 
-@compiles
+@pytest.mark.slow("compile")
 def test_what_takes_long_is_said_once_where_no_line_can_be_drawn(tmp_path, cache):
     for quiet, said in ((["-q"], ""), ([], SAID), ([], "")):  # the third run finds the kernels compiled
         command = [sys.executable, "-c", MAIN.replace("1e9", "0.0"), *CONVERT, "-o", "x.jsonl", *quiet]
@@ -214,7 +209,7 @@ with status_shown("file", quiet=False), told.kernels_told(quiet=False):
 """
 
 
-@compiles
+@pytest.mark.slow("compile")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are not forked here")
 def test_workers_tell_too(tmp_path):
     shown = on_terminal([sys.executable, "-W", "ignore", "-c", FORKED], tmp_path)[1]  # of forks beside threads
