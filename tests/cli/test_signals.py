@@ -207,6 +207,7 @@ def run_program(program: str, folder: Path) -> tuple[int, bytes, bytes]:
     return ended.returncode, ended.stdout, ended.stderr
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("when", LATE)
 def test_a_signal_that_comes_too_late_changes_nothing(when, tmp_path):
     before, code = LATE[when]
