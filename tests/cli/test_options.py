@@ -52,8 +52,12 @@ SHORT = {"-j": "--jobs", "-q": "--quiet", "-o": "--output"}
 ALONE = ("hpyp train", "warm", "agree", "diff", "estimate", "eval", "show", "bitext show")
 
 
+# And DEPTREE_SCHEDULER, which is no option.
+VARIABLES = {"--jobs": "DEPTREE_JOBS", "--quiet": "DEPTREE_QUIET"}
+
+
 @EVERY
-def test_short_names_mean_the_same_everywhere(name):
+def test_short_names_variables_and_what_scripts_pass_are_the_same_everywhere(name):
     found = options(name)
     for short in SHORT.keys() - ({"-j"} if name in ALONE else set()):
         assert found[short] is found[SHORT[short]]
@@ -62,6 +66,9 @@ def test_short_names_mean_the_same_everywhere(name):
     written = found["--format"].type.choices if "--format" in found else []
     assert ("--json" in found, "--tsv" in found) == ("jsonl" in written, "tsv" in written)
     assert all(found[each].hidden for each in ("--json", "--tsv") if each in found)
+    assert {"--seed", "--no-header"} <= {*found, *(each for one in found.values() for each in one.secondary_opts)}
+    for each in command(name).params:
+        assert each.envvar == VARIABLES.get(each.opts[0] if isinstance(each, click.Option) else "")
 
 
 @pytest.mark.quick
@@ -70,18 +77,6 @@ def test_a_seed_changes_nothing_of_what_is_not_random(deptree, name):
     ran, seeded = deptree(f"{name} {NOT_RANDOM[name]}"), deptree(f"{name} {NOT_RANDOM[name]} --seed 1")
     assert (seeded.code, seeded.out, seeded.err) == (ran.code, ran.out, ran.err)
     assert "seed" not in ran.err
-
-
-# And DEPTREE_SCHEDULER, which is no option.
-VARIABLES = {"--jobs": "DEPTREE_JOBS", "--quiet": "DEPTREE_QUIET"}
-
-
-@EVERY
-def test_scripts_pass_a_seed_and_no_header_to_every_command_and_set_two_variables(name):
-    parameters = command(name).params
-    assert {"--seed", "--no-header"} <= {each for one in parameters for each in (*one.opts, *one.secondary_opts)}
-    for each in parameters:
-        assert each.envvar == VARIABLES.get(each.opts[0] if isinstance(each, click.Option) else "")
 
 
 def test_the_number_of_workers_and_silence_by_the_environment(done, monkeypatch):

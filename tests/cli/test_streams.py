@@ -43,12 +43,6 @@ def test_every_command_into_a_closed_pipe(shell, line):
     assert (ran.err, ran.out) == ("", b"")
 
 
-def test_from_command_to_command(shell):
-    check = f"deptree check-bias {SCORES} --samples - | grep -c 'no bias found'"
-    ran = shell(f"deptree sample {SCORES} -k 300 --seed 7 | {check}")
-    assert (ran.err, ran.out) == ("", b"8\n")
-
-
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", ">(cat)"])
 def test_output_into_what_is_no_file(shell, name):
     ran = shell(f"deptree partition {SCORES} -o {name}; sleep 0.1")

@@ -16,9 +16,7 @@ from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores import records
 from tests.sample import DATA
 
-CONLLU = DATA / "gold.conllu"
-BLOCKS = CONLLU.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
-NAMES = ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
+GOLD = DATA / "gold.conllu"
 LINES = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
 RAGGED = json.dumps({"sent_id": "bad-2", "scores": [[0, 1], [0]]}) + "\n"
 NEGATIVE = json.dumps({"sent_id": "bad-3", "scores": [[float("nan")] * 3] * 2}) + "\n"
@@ -251,29 +249,6 @@ def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put):
     assert ran.said[-1] == "deptree: 2 sentences skipped"
 
 
-FILES = "-o s.npz --to-conllu s.conllu --to-label-scores l.npz --to-labels l.json"
-
-
-def written() -> list[bytes]:
-    return [Path(name).read_bytes() for name in FILES.split()[1::2]]
-
-
-@pytest.mark.slow("process")
-@pytest.mark.parametrize(("size", "jobs"), [(1, 1), (3, 1), (3, 2), (32, 1)])
-def test_blocks_that_are_skipped_are_named_and_counted(deptree, done, put, size, jobs):
-    """The files are those of the others alone, whatever batches sentences come in and whoever works on them."""
-    pytest.importorskip("slovnet", reason="natasha is not installed")
-    broken = [block.replace("3\tn't", "4\tn't").replace("2\tflower\tflower", "2\tflower") for block in BLOCKS]
-    put("bad.conllu", "\n\n".join(broken) + "\n\n")
-    put("good.conllu", "\n\n".join(BLOCKS[i] for i in (0, 2, 4, 5, 6, 7)) + "\n\n")
-    done(f"dump natasha good.conllu {FILES} --batch 3")
-    expected = written()
-    ran = deptree(f"dump natasha bad.conllu {FILES} --batch {size} --jobs {jobs} --on-error skip")
-    assert (ran.code, written()) == (1, expected)
-    assert [each.split(": ")[0] for each in skipped(ran)] == ["bad.conllu:18 (en-2)", "bad.conllu:39 (en-4)"]
-    assert ran.said[-1] == "deptree: 2 sentences skipped"
-
-
 class Failing:
     """A parser that gives no numbers for sentences of three words, and scores that count the words for others."""
 
@@ -287,22 +262,25 @@ class Failing:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("size", [1, 4, 32])
-def test_sentences_that_a_parser_cannot_score(deptree, put, monkeypatch, size, workers):
-    """en-4 has three words; the others of its batch come through, into every file."""
+def test_sentences_that_cannot_be_read_or_that_a_parser_cannot_score(deptree, put, monkeypatch, size, workers):
+    """en-2 is malformed, en-4 has three words; the others of their batch come through, into every file."""
     monkeypatch.setattr("deptree_cli.io.parsers.adapters.load_supar", lambda model: Failing())
     adapter_of.cache_clear()
-    line = f"dump supar $GOLD --model m {FILES} --batch {size} --jobs {workers}"
-    refused, left = deptree(line), list(Path.cwd().iterdir())
-    ran = deptree(f"{line} --on-error skip")
+    put("bad.conllu", GOLD.read_bytes().replace(b"3\tn't", b"4\tn't"))
+    files = "--model m -o s.npz --to-conllu s.conllu --to-label-scores l.npz --to-labels l.json"
+    line = f"{files} --batch {size} --jobs {workers}"
+    refused, left = deptree(f"dump supar $GOLD {line}"), [path.name for path in Path.cwd().iterdir()]
+    ran = deptree(f"dump supar bad.conllu {line} --on-error skip")
     adapter_of.cache_clear()
-    assert (refused.code, left) == (2, [])
+    assert (refused.code, left) == (2, ["bad.conllu"])
     assert "en-4: supar gave scores that are not numbers" in refused.said[-1]
-    sound = [name for name in NAMES if name != "en-4"]
     assert ran.code == 1
-    assert skipped(ran) == ["en-4: supar gave scores that are not numbers. Check its model."]
-    assert ran.said[-1] == "deptree: 1 sentence skipped"
+    assert skipped(ran)[0].startswith("bad.conllu:18 (en-2): ")
+    assert skipped(ran)[1:] == ["en-4: supar gave scores that are not numbers. Check its model."]
+    assert ran.said[-1] == "deptree: 2 sentences skipped"
+    sound = ["en-1", "en-3", "cs-1", "cs-2", "ru-1", "ru-2"]
     with np.load("s.npz") as scores, np.load("l.npz") as labels:
         assert list(scores) == list(labels) == sound
         assert all((scores[name] == len(scores[name])).all() for name in scores)
-    assert Path("s.conllu").read_text(encoding="utf-8").count("# sent_id") == 7
+    assert Path("s.conllu").read_text(encoding="utf-8").count("# sent_id") == 6
     assert json.loads(Path("l.json").read_bytes()) == ["x", "y"]

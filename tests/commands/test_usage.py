@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-import numpy as np
 import pytest
 
 from deptree_cli.io.encoders import ARRAYS, encoders
@@ -114,20 +113,11 @@ def test_refused(deptree, refused, put, tmp_path, line, says):
 
 
 def test_no_command_at_all_leads_to_the_help(real):
+    assert real("-V").out == real("--version").out
     ran = real()
     assert (ran.code, ran.out) == (2, b"")
     assert "--help" in ran.err
     assert max(map(len, ran.said)) <= 120
-
-
-def test_the_version(deptree):
-    assert deptree("-V").out == deptree("--version").out
-
-
-def test_no_warning_of_numpy_is_seen_where_numbers_overflow(real, put):
-    put("roots.npy", np.pad([[1000.0] * 4], [(0, 3), (0, 0)]))
-    ran = real("partition roots.npy --from log -q")
-    assert (ran.code, ran.err) == (0, "")
 
 
 @pytest.mark.quick
