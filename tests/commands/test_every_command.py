@@ -129,7 +129,6 @@ R = 15  # features of an arc in label_scores.npz
 CALLS = """
     sample $SCORES -k 20                                        | 8  | 0  | 0
     sample $SCORES --sampler wilson-rc -o out.npz               | 0  | 0  | 0
-    sample $SCORES --sampler wilson --multi-root -o out.npz     | 0  | 0  | 0
     sample $SCORES --projective                                 | 8  | 0  | 0
     swor $SCORES -k 3                                           | 8  | 8  | 0
     swor $SCORES --mass 0.9 $LABELS --labelled                  | 8  | 8  | 0
@@ -150,7 +149,6 @@ CALLS = """
     expect features $SCORES --features $DATA/label_scores.npz --grad | 8 | 8 | 8 * R
     expect covariance $SCORES --features $DATA/label_scores.npz | 8  | 0  | 8 * R
     expect ge $SCORES --features $DATA/label_scores.npz --target target.txt --grad | 8 | 8 | 8
-    combine $SCORES                                             | 0  | 0  | 0
     combine $SCORES --method mixture                            | 8  | 8  | 0
     doubt $SCORES --conllu $GOLD $LABELS --per sentence         | 8  | 8  | 0
     inspect $SCORES --multi-root                                | 16 | 8  | 0
@@ -159,7 +157,6 @@ CALLS = """
     check-bias $SCORES --samples drawn.jsonl                    | 8  | L  | L + 4
     show $SCORES --sentence ru-1 --conllu $GOLD $LABELS --format text | 1 | 1 | 0
     report $SCORES --conllu $GOLD -o out.html                   | 16 | 8  | 0
-    convert $SCORES -o out.npz --to torch-struct,weight         | 0  | 0  | 0
 """
 
 

@@ -88,12 +88,9 @@ LINES = {
     name: [" ".join(line.split()) for line in lines.split(";")]
     for name, lines in re.findall(r"(?m)^    ([a-z-]+(?: [a-z]+)?): (.*\n(?:        .*\n)*)", LINES_OF_EACH)
 }
+OTHER_METHODS = ("randomized --iterations 20 --seed 1", "tic-tac-toe", "rdp --iterations 2 --seed 1")
 for name, more in {"align": "--above 0.01 --format jsonl", "expectations": "", "show": ""}.items():
-    LINES[f"bitext {name}"] += [f"pairs.npy {more}"]
-    LINES[f"bitext {name}"] += [
-        f"{PAIRS} {more} --method {each}"
-        for each in ("randomized --iterations 20 --seed 1", "tic-tac-toe", "rdp --iterations 2 --seed 1")
-    ]
+    LINES[f"bitext {name}"] += [f"pairs.npy {more}", *(f"{PAIRS} {more} --method {each}" for each in OTHER_METHODS)]
 
 # What an option is given, by its name or, where commands differ, behind that of the command.
 GIVEN = """
@@ -144,39 +141,30 @@ REFUSED = {
 }
 
 
-# Lines, by a part of them, that an option by its nature leaves as they are, and why.
-EXCUSED: dict[str, dict[str, str]] = defaultdict(dict)
-for row in """
-    --seed |  | scripts pass it to every command
-    --conllu | scores.npz | it confirms the names that these scores have
-    bitext align --text | bitext.npz | it confirms the numbers of words that these scores have
-    bitext expectations --text | bitext.npz | as bitext align
-    combine --space | padded.npy | it lets scores through that have no tree with one root
-    combine --multi-root | padded.npy | as --space
-    convert --space | padded.npy | as combine
-    convert --space | scores.npz | as combine
-    convert --multi-root | padded.npy | as combine
-    convert --multi-root | scores.npz | as combine
-    decode --budget | --rules ud | the first tree obeys
-    decode --relax | --rules ud | the first tree obeys
-    decode --method | deps.conllu | both find the same tree
-    inspect --gold | deps.conllu | these sentences have the same heads
-    hpyp train --force | new.npz | nothing is there yet
-    hpyp train --force | copy.npz | a model of the same data
-    bitext align --method | pairs.npy | of such short pairs nothing is pruned
-    hpyp parse --particles | raw_deps | few find the best tree too
-    measure --labels | joint | their names are not shown
-    measure --space | --per word | it lets trees through that have several roots
-    measure --multi-root | --per word | as --space
-    measure --projective | --per word | it refuses trees with crossing arcs
-    agree --labels | joint | their names are not shown
-    diff --labels | joint | both files have the same names
-""".strip().splitlines():
-    option, part, why = (cell.strip() for cell in row.split("|"))
-    EXCUSED[option][part] = why
-for option in ("budget", "cost", "like", "multi-root", "projective", "relax", "rules", "space", "temperature"):
-    alike = ("broken.conllu", "--worth", "gold.conllu", "impossible.conllu")
-    EXCUSED[f"repair --{option}"] = dict.fromkeys(alike, "these trees are repaired alike")
+# Lines, by parts of them, that options by their nature leave as they are, and why.
+LEFT = """
+    --seed                                        |                        | scripts pass it to every command
+    --conllu                                      | scores.npz             | it confirms the names of these scores
+    bitext align --text, bitext expectations --text | bitext.npz           | it confirms the numbers of words
+    combine --space, combine --multi-root         | padded.npy             | scores may have no tree with one root
+    convert --space, convert --multi-root         | padded.npy, scores.npz | as combine
+    decode --budget, decode --relax               | --rules ud             | the first tree obeys
+    decode --method                               | deps.conllu            | both find the same tree
+    inspect --gold                                | deps.conllu            | these sentences have the same heads
+    hpyp train --force                            | new.npz, copy.npz      | nothing is there, or the same data
+    bitext align --method                         | pairs.npy              | of such short pairs nothing is pruned
+    hpyp parse --particles                        | raw_deps               | few find the best tree too
+    measure --space, measure --multi-root         | --per word             | trees of several roots are let through
+    measure --projective                          | --per word             | trees with crossing arcs are refused
+    measure --labels, agree --labels, diff --labels | joint                | names are not shown, or are the same
+    repair --budget, repair --cost, repair --like, repair --multi-root, repair --projective, repair --relax, \
+    repair --rules, repair --space, repair --temperature | broken, --worth, gold., impossible | repaired alike
+"""
+EXCUSED: dict[str, list[str]] = defaultdict(list)
+for row in filter(None, map(str.strip, LEFT.splitlines())):
+    left, parts, _ = row.split("|")
+    for option in left.split(","):
+        EXCUSED[option.strip()] += map(str.strip, parts.split(","))
 
 
 def prepare(run: Callable[..., Any], folder: Path) -> None:
@@ -389,7 +377,7 @@ def test_it_has_an_effect_or_is_refused(outcome, name, opt):
     for line, tried in tries(name, OPTIONS[name, opt]):
         plain = outcome(line)
         chosen = {words: outcome(f"{line} {words}") for words in tried}
-        if not any(part in line for part in EXCUSED.get(f"{name} {opt}", EXCUSED.get(opt, {}))):
+        if not any(part in line for part in EXCUSED.get(f"{name} {opt}", EXCUSED.get(opt, []))):
             silent += silences(line, plain, chosen)
         effects += sum(found.is_sound and (found != plain or len(chosen) > 1) for found in chosen.values())
         said += [found.said[-1:] for found in chosen.values() if not found.is_sound]
