@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from deptree_cli.io.encoders import ARRAYS, encoders
-from tests.every_command import COMMANDS, ENTRIES, options
+from tests.every_command import COMMANDS, options
 from tests.lines import table, words
 from tests.sample import DATA
 
@@ -146,23 +146,19 @@ def test_names_that_two_trees_would_share(refused, text):
     refused(f"sample $SCORES $SENTENCES -k 11 --sent-id-format {text}", *says)
 
 
-WRITES_ARRAYS = {name: "$SCORES" for name, each in ENTRIES.items() if each.writes == "arrays"} | {
+FORMATS = {name: getattr(options(name).get("--format"), "type", None) for name in COMMANDS}
+WRITE_ARRAYS = [name for name, found in FORMATS.items() if "npz" in getattr(found, "choices", ())]
+OTHERS = {  # than scores
     "combine": f"{DATA}/scores.npz:natasha {DATA}/scores.npz:natasha --method mixture",
     "bitext expectations": "$DATA/bitext.npz",
-    "convert": "$SCORES",
     "dump": "natasha $DATA/paragraphs.txt",
 }
 
 
-def test_the_table_of_commands_knows_which_write_arrays():
-    formats = {name: getattr(options(name).get("--format"), "type", None) for name in COMMANDS}
-    assert {name for name, found in formats.items() if "npz" in getattr(found, "choices", ())} == WRITES_ARRAYS.keys()
-
-
 @pytest.mark.parametrize("fmt", [each.name for each in encoders([ARRAYS])])
-@pytest.mark.parametrize("name", WRITES_ARRAYS)
+@pytest.mark.parametrize("name", WRITE_ARRAYS)
 def test_a_terminal_gets_no_bytes(terminal, name, fmt):
-    code, shown = terminal(*words(f"{name} {WRITES_ARRAYS[name]} --format {fmt}"))
+    code, shown = terminal(*words(f"{name} {OTHERS.get(name, '$SCORES')} --format {fmt}"))
     (line,) = shown.splitlines()
     assert code == 2
     if fmt == "npy" and name in ("convert", "dump"):
