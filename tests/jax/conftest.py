@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -63,24 +62,18 @@ def sentences(graphs: Any, request: pytest.FixtureRequest) -> Sentences:
     return Sentences(graphs, request.param)
 
 
-@contextmanager
 def _switched_on(name: str) -> Iterator[None]:
     jax = pytest.importorskip("jax")
     jax.config.update(name, True)
-    try:
-        yield
-    finally:
-        jax.config.update(name, False)
+    yield
+    jax.config.update(name, False)
 
 
 @pytest.fixture
-def quick() -> Iterator[None]:
-    with _switched_on("jax_disable_most_optimizations"):
-        yield
+def quick() -> Iterator[None]:  # to compile, in a third of the time, where what is compiled is not run for long
+    yield from _switched_on("jax_disable_most_optimizations")
 
 
 @pytest.fixture
-def x64() -> Iterator[None]:
-    """Arrays may be float64; the lowest version that is allowed, 0.6, has no `jax.enable_x64`."""
-    with _switched_on("jax_enable_x64"):
-        yield
+def x64() -> Iterator[None]:  # the lowest version that is allowed, 0.6, has no `jax.enable_x64`
+    yield from _switched_on("jax_enable_x64")
