@@ -34,10 +34,8 @@ READ |= {
 READERS = READ | {name: reading(name, "bad.npz") for name in OF_PAIRS}
 OF_TREES = [name for name in READERS if name not in OF_PAIRS]
 
-# What says on a page how it was made.
 PAGES = {name for name, entry in ENTRIES.items() if entry.writes == "page"}
 
-# Log-scores of the sentences.
 SQUARES = {name: np.random.default_rng(int(name)).normal(size=(4, 4)) * 2 for name in ("1", "2")}
 
 

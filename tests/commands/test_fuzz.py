@@ -65,7 +65,6 @@ OF_LABELLED = """
     marginals {} --labels labels.txt -o out.npz; marginals {} --labels labels.txt;
     sample scores.npz --labels labels.txt --label-scores {}; decode scores.npz --labels labels.txt --label-scores {};
     expect features scores.npz --features {}; expect covariance scores.npz --features {}"""
-OF_SAMPLES = "check-bias scores.npz --samples {}"
 OF_DRAWS = "estimate {}; estimate {} --quantity arcs"
 RUNNING = "--on-error skip; --on-error skip; --shard 2/3"
 MORE = """
@@ -89,8 +88,8 @@ CONTAINERS = [
     ("numbers.json", "json", OF_LABELS, "--from natasha"),
     ("label_scores.npz", "npz", OF_LABELLED, "--from natasha"),
     ("target.txt", "text", "expect ge scores.npz --features label_scores.npz --target {}", "--from natasha"),
-    ("drawn.conllu", "conllu", OF_SAMPLES, "--from natasha"),
-    ("drawn.jsonl", "json", OF_SAMPLES, "--from natasha"),
+    ("drawn.conllu", "conllu", "check-bias scores.npz --samples {}", "--from natasha"),
+    ("drawn.jsonl", "json", "check-bias scores.npz --samples {}", "--from natasha"),
     ("swor.conllu", "conllu", OF_DRAWS, ""),
     ("swor.jsonl", "json", OF_DRAWS, ""),
 ]

@@ -249,9 +249,7 @@ def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put):
     assert ran.said[-1] == "deptree: 2 sentences skipped"
 
 
-class Failing:
-    """A parser that gives no numbers for sentences of three words, and scores that count the words for others."""
-
+class Failing:  # gives no numbers for sentences of three words, and scores that count the words for others
     labels = ("x", "y")
 
     def scores(self, batch, labelled):
