@@ -1,59 +1,57 @@
-"""Linked records against the reference's tuples, in every configuration of short sentences."""
+"""Linked records, oracles and lifted arcs against the reference, on all configurations and trees of short sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pytest
+from numba import config
 
-from deptree_cli.hpyp.kernels.columns import BELOW, INDEX, RECORD, ROOT, SHIFT
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import space
+from deptree_cli.hpyp.kernels.columns import BELOW, INDEX, RECORD, ROOT
 from deptree_cli.hpyp.kernels.configurations import (
     Arena,
+    choices,
     context_of,
+    derive,
     legal,
     new_arena,
+    projectivise,
     read_actions,
     read_tree,
+    record_events,
     reduce,
     shift,
     tidied,
+    tree_of,
     with_room,
 )
 from deptree_cli.hpyp.kernels.search import new_particles, put
-from deptree_cli.hpyp.model.sentences import ELEMENTS
-from tests.hpyp.model.reference_parser import Configuration
+from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED
+from tests.hpyp.reference import SHIFT, Configuration, oracle_derivations, static_oracle
+from tests.hpyp.toys import as_arrays
 
 WORDS, TAGS = [11, 12, 13, 14], [21, 22, 23, 24]
 SIZES = pytest.mark.parametrize(("n", "labels"), [(1, 2), (2, 2), (3, 2), (4, 1)])
 
 
-class Walk:
-    """All derivations side by side in one arena, as they share what they have in common."""
-
-    def __init__(self, n: int, labels: int) -> None:
-        self.labels = labels
-        self.arena = new_arena(20_000)
-        self.start = Configuration(n, labels)
-
-    def steps(
-        self, configuration: Configuration | None = None, top: int = ROOT, actions: tuple[int, ...] = ()
-    ) -> Iterator[tuple[Configuration, int, tuple[int, ...]]]:
-        """Every configuration, its record, and the actions that led to it."""
-        configuration = configuration or self.start
-        yield configuration, top, actions
-        for action in configuration.legal():
-            if action == SHIFT:
-                word = configuration.shifted
-                new = shift(self.arena, top, word + 1, TAGS[word], WORDS[word])
-            else:
-                new = reduce(self.arena, top, action, self.labels)
-            yield from self.steps(configuration.after(action), new, (*actions, action))
+def steps(arena, configuration, top=ROOT, actions=()):
+    """Every configuration, its record, and the actions that led to it: all share one arena, and what is common."""
+    yield configuration, top, actions
+    for action in configuration.legal():
+        if action == SHIFT:
+            word = configuration.shifted
+            new = shift(arena, top, word + 1, TAGS[word], WORDS[word])
+        else:
+            new = reduce(arena, top, action, configuration.labels)
+        yield from steps(arena, configuration.after(action), new, (*actions, action))
 
 
-def stack_of(arena: Arena, top: int) -> tuple[int, ...]:
+def stack_of(arena, top):
     """The positions of the words on a stack, top last."""
-    found: list[int] = []
+    found = []
     while arena.records[top, INDEX] >= 0:
         found.insert(0, int(arena.records[top, INDEX]))
         top = arena.records[top, BELOW]
@@ -61,46 +59,32 @@ def stack_of(arena: Arena, top: int) -> tuple[int, ...]:
 
 
 @SIZES
-def test_stacks_and_contexts(n: int, labels: int) -> None:
-    """Every element in every configuration, with the next tag if there is a next word."""
-    walk, names = Walk(n, labels), list(ELEMENTS)
+def test_every_configuration(n, labels):
+    """Its stack, every element of contexts, and what is legal; read backwards its actions, its tags, and its tree."""
+    arena, names, seen = new_arena(20_000), list(ELEMENTS), set()
     codes, found = np.array(list(ELEMENTS.values())), np.empty(len(names), dtype=np.int32)
-    seen = set()
-    for configuration, top, _ in walk.steps():
-        assert stack_of(walk.arena, top) == configuration.stack
+    for configuration, top, actions in list(steps(arena, Configuration(n, labels))):
+        assert stack_of(arena, top) == configuration.stack
         next_tag = TAGS[configuration.shifted] if configuration.shifted < n else 0
-        context_of(walk.arena, top, codes, next_tag, found)
+        context_of(arena, top, codes, next_tag, found)
         assert tuple(found.tolist()) == configuration.context(names, WORDS, TAGS)
         seen |= set(found.tolist())
+        expected = configuration.legal()
+        kinds = SHIFT in expected, 1 in expected, labels + 1 in expected
+        assert tuple(map(bool, legal(arena, top, configuration.shifted < n))) == kinds
+        found_actions, found_tags = np.full(len(actions), 77), np.full(configuration.shifted, 77)
+        read_actions(arena, top, found_actions, found_tags)
+        assert found_actions.tolist() == list(actions)
+        assert found_tags.tolist() == TAGS[: configuration.shifted]
+        if not expected:
+            heads, deprels, tags = np.full((3, n), 77)
+            read_tree(arena, top, labels, heads, deprels, tags)
+            assert tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True)) == configuration.tree()
+            assert tags.tolist() == TAGS[:n]
     assert seen == {0, 1, *WORDS[:n], *TAGS[:n]}
 
 
-@SIZES
-def test_legal_actions(n: int, labels: int) -> None:
-    walk = Walk(n, labels)
-    for configuration, top, _ in walk.steps():
-        expected = configuration.legal()
-        kinds = SHIFT in expected, 1 in expected, labels + 1 in expected
-        assert tuple(map(bool, legal(walk.arena, top, configuration.shifted < n))) == kinds
-
-
-@SIZES
-def test_derivations_are_read_backwards(n: int, labels: int) -> None:
-    """The tree, the tags and the actions of complete derivations, after all others have been written too."""
-    walk = Walk(n, labels)
-    for configuration, top, actions in list(walk.steps()):
-        found_actions, found_tags = np.full(len(actions), 77), np.full(configuration.shifted, 77)
-        read_actions(walk.arena, top, found_actions, found_tags)
-        assert found_actions.tolist() == list(actions)
-        assert found_tags.tolist() == TAGS[: configuration.shifted]
-        if not configuration.legal():
-            heads, deprels, tags = np.full((3, n), 77)
-            read_tree(walk.arena, top, labels, heads, deprels, tags)
-            assert tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True)) == configuration.tree()
-            assert tags.tolist() == TAGS[:n]
-
-
-def test_records_keep_their_places_when_they_move() -> None:
+def test_records_keep_their_places_when_they_move():
     arena = Arena(np.arange(10 * RECORD, dtype=np.int32).reshape(10, RECORD), np.array([6]))
     assert np.shares_memory(with_room(arena, 4).records, arena.records)
     arena.used[0] = 9
@@ -111,16 +95,15 @@ def test_records_keep_their_places_when_they_move() -> None:
 
 
 @SIZES
-def test_tidied_records_keep_the_derivations_under_way(n: int, labels: int) -> None:
+def test_tidied_records_keep_the_derivations_under_way(n, labels):
     """Every third derivation stays, twice even, with its actions and its stack; there is room for twice as many."""
-    walk = Walk(n, labels)
-    kept = [(top, actions) for _, top, actions in walk.steps()][::3] * 2
-    stacks, particles = [stack_of(walk.arena, top) for top, _ in kept], new_particles(len(kept))
+    walk = new_arena(20_000)
+    kept = [(top, actions) for _, top, actions in steps(walk, Configuration(n, labels))][::3] * 2
+    stacks, particles = [stack_of(walk, top) for top, _ in kept], new_particles(len(kept))
     for top, _ in kept:
         put(particles, top, 1, 0.0)
-    full = Arena(walk.arena.records[: walk.arena.used[0]].copy(), walk.arena.used.copy())
-    arena = tidied(full, particles)
-    assert arena.used[0] <= walk.arena.used[0]
+    arena = tidied(Arena(walk.records[: walk.used[0]].copy(), walk.used.copy()), particles)
+    assert arena.used[0] <= walk.used[0]
     assert len(arena.records) >= 3 * arena.used[0]
     for top, stack, (_, actions) in zip(particles.tops.tolist(), stacks, kept, strict=True):
         found = np.empty(len(actions), dtype=np.int32)
@@ -129,8 +112,159 @@ def test_tidied_records_keep_the_derivations_under_way(n: int, labels: int) -> N
         assert stack_of(arena, top) == stack
 
 
-def test_records_stay_as_they_are_while_there_is_room() -> None:
-    arena, particles = Walk(2, 1).arena, new_particles(1)
+def test_records_stay_as_they_are_while_there_is_room():
+    arena, particles = new_arena(20_000), new_particles(1)
     put(particles, ROOT, 1, 0.0)
     assert np.shares_memory(tidied(arena, particles).records, arena.records)
     assert particles.tops[0] == ROOT
+
+
+# Oracles.
+
+
+def trees(n, labels):
+    """All labelled projective trees with one root."""
+    every = all_trees(n, space(single_root=True, projective=True)).tolist()
+    return [
+        tuple(zip(heads, own, strict=True)) for heads, own in product(every, product(range(1, labels + 1), repeat=n))
+    ]
+
+
+def arrays_of(tree):
+    """Heads, and labels from 0."""
+    return as_arrays([head for head, _ in tree], [label - 1 for _, label in tree])
+
+
+def derivation_of(tree, labels):
+    """What the kernel derives, or None."""
+    actions = np.full(2 * len(tree), 77, dtype=np.int32)
+    return actions.tolist() if derive(np.array([0, len(tree)]), *arrays_of(tree), labels, actions) else None
+
+
+@pytest.mark.parametrize(("n", "labels"), [(1, 3), (2, 2), (3, 2), (4, 1), (5, 1), (6, 1)])
+def test_arcs_are_made_as_soon_as_they_can(n, labels):
+    for tree in trees(n, labels):
+        assert derivation_of(tree, labels) == static_oracle(tree, labels)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_several_roots_have_a_derivation_and_crossing_arcs_have_none(n):
+    """Kernels leave it to others to refuse several roots; the derivation is that of a parser which may make them."""
+    projective = {tuple(heads) for heads in all_trees(n, space(single_root=False, projective=True)).tolist()}
+    for heads in all_trees(n, space(single_root=False)).tolist():
+        tree = tuple((head, 1) for head in heads)
+        expected = static_oracle(tree, 1, single_root=False) if tuple(heads) in projective else None
+        assert derivation_of(tree, 1) == expected
+
+
+def allowed_derivations(tree):
+    """Every derivation that `choices` lets pass, labels being 1."""
+    n, arena, kernels_tree = len(tree), new_arena(10_000), tree_of(*arrays_of(tree), 1)
+    found, waiting = set(), [(ROOT, 0, ())]
+    while waiting:
+        top, shifted, actions = waiting.pop()
+        if len(actions) == 2 * n:
+            found.add(actions)
+            continue
+        may_shift, reduction = choices(arena, top, shifted, kernels_tree)
+        assert may_shift or reduction != SHIFT
+        if may_shift:
+            waiting.append((shift(arena, top, shifted + 1, 0, 0), shifted + 1, (*actions, SHIFT)))
+        if reduction != SHIFT:
+            waiting.append((reduce(arena, top, reduction, 1), shifted, (*actions, int(reduction))))
+    return found
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_derivations_that_are_allowed_are_those_of_the_tree(n):
+    for tree in trees(n, 1):
+        assert allowed_derivations(tree) == {tuple(actions) for actions in oracle_derivations(tree, 1)}
+
+
+def check_events(tree, words, tags, actions):
+    """The contexts of actions, tags and words along a derivation."""
+    codes = tuple(LEXICALISED.codes(name) for name in ("action", "tag", "word"))
+    numbers = as_arrays(words, tags, actions)
+    found = record_events(np.array([0, len(tree)]), *numbers[:2], 2, numbers[2], codes)
+    configuration, expected = Configuration(len(tree), 2), [[], [], []]
+    for action in actions:
+        expected[0].append(configuration.context(LEXICALISED.action, words, tags))
+        if action == SHIFT:
+            expected[1].append(configuration.context(LEXICALISED.tag, words, tags))
+            expected[2].append(configuration.context(LEXICALISED.word, words, tags))
+        configuration = configuration.after(action)
+    assert [list(map(tuple, contexts.tolist())) for contexts in found] == expected
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_events_of_every_derivation(n):
+    for tree in trees(n, 1):
+        for actions in oracle_derivations(tree, 2):
+            check_events(tree, WORDS[:n], TAGS[:n], actions)
+
+
+def test_many_sentences_at_once():
+    """The same as one by one; a tree without a derivation does not disturb the others."""
+    rng = np.random.default_rng(5)
+    chosen = [every[int(rng.integers(len(every)))] for every in (trees(n, 2) for n in (3, 1, 4, 2))]
+    chosen.insert(2, ((3, 1), (4, 1), (0, 1), (3, 1)))  # 3 -> 1 and 4 -> 2 cross
+    cuts = np.cumsum([0, *map(len, chosen)])
+    actions = np.zeros(2 * cuts[-1], dtype=np.int32)
+    assert not derive(cuts, *arrays_of([word for tree in chosen for word in tree]), 2, actions)
+    words, tags = rng.integers(2, 9, (2, cuts[-1])).tolist()
+    for number in (0, 1, 3, 4):
+        first, last = cuts[number], cuts[number + 1]
+        own = actions[2 * first : 2 * last].tolist()
+        assert own == static_oracle(chosen[number], 2)
+        check_events(chosen[number], words[first:last], tags[first:last], own)
+
+
+# Lifting arcs until a tree is projective.
+
+
+def crossed_arcs(heads):
+    """(length, dependent) of every arc with a word between its ends that is not below its head: the definition."""
+    below = [set() for _ in range(len(heads) + 1)]
+    for word in range(1, len(heads) + 1):
+        above = word
+        while above:
+            above = heads[above - 1]
+            below[above].add(word)
+    return [
+        (abs(head - word), word)
+        for word, head in enumerate(heads, 1)
+        if not set(range(min(head, word) + 1, max(head, word))) <= below[head]
+    ]
+
+
+def check_lifts(heads):
+    """The shortest crossing arc goes first, of equally short ones that of the leftmost dependent; how many go."""
+    expected, lifts, found = heads.tolist(), 0, heads.copy()
+    while arcs := crossed_arcs(expected):
+        _, word = min(arcs)
+        expected[word - 1] = expected[expected[word - 1] - 1]
+        lifts += 1
+    assert projectivise(found) == lifts
+    assert found.tolist() == expected
+    return lifts
+
+
+@pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
+def test_every_small_tree_is_made_projective(single_root):
+    """Every tree of up to 5 words; of 5 words 625 have a single root, and 1296 in all."""
+    for n in range(1, 4 if config.DISABLE_JIT else 6):
+        lifts = [check_lifts(heads) for heads in all_trees(n, space(single_root))]
+        assert n < 4 or max(lifts) >= 1
+
+
+def test_random_trees_are_made_projective():
+    """100 trees of 2 to 40 words, each word under a random one of those before it in a random order."""
+    rng, lifts = np.random.default_rng(5), 0
+    for _ in range(100):
+        n = int(rng.integers(2, 41))
+        order = rng.permutation(n)
+        heads = np.zeros(n, dtype=np.int32)
+        for rank in range(1, n):
+            heads[order[rank]] = order[rng.integers(rank)] + 1
+        lifts += check_lifts(heads)
+    assert lifts > 1000

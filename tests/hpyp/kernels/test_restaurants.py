@@ -1,70 +1,247 @@
-"""Predictions against the reference, after customers came and some went."""
+"""Customers who come and go, what restaurants predict, and their discounts and strengths, against the reference."""
 
 from __future__ import annotations
 
-from itertools import product
+import math
+from collections import Counter
+from itertools import chain, product
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels.restaurants import predict
-from tests.hpyp.kernels.processes import Process, random_events
+from deptree_cli.hpyp.kernels.restaurants import (
+    BINS,
+    ENTRIES,
+    FREE,
+    NEXT_BIN,
+    NOBODY,
+    NONE,
+    Paths,
+    histograms,
+    log_likelihood,
+    pairs_of,
+    predict,
+    resample_levels,
+    slice_sample,
+    sweep,
+)
+from tests.hpyp.reference import Posterior, log_seating
+from tests.hpyp.toys import Tables, random_events, sizes_of
+from tests.pearson import chi_square
 
+LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 VOCABULARY, SYMBOLS = 5, 4
 HYPER = [((0.8,) * 4, (0.0,) * 4), ((0.1, 0.4, 0.9, 0.5), (3.0, -0.05, 0.0, 20.0))]
 WITH_HYPER = pytest.mark.parametrize("hyper", HYPER, ids=["initial", "mixed"])
 
 
-def busy(hyper: tuple[tuple[float, ...], tuple[float, ...]], state: NDArray[np.uint64]) -> Process:
-    """Two hundred customers came, and those of every third event went; some restaurants are empty again."""
-    process = Process(VOCABULARY, *hyper, random_events(200, 4, SYMBOLS, VOCABULARY, seed=1))
+def probs_of(tables, context):
+    symbols = np.array(context, dtype=np.int32)
+    return [predict(tables.restaurants, symbols, dish) for dish in range(VOCABULARY)]
+
+
+@WITH_HYPER
+def test_predictions_after_customers_came_and_some_went(hyper, state):
+    """In every context, those that end early and with a symbol that was never seen too; some restaurants are empty."""
+    tables = Tables(VOCABULARY, *hyper, random_events(200, 4, SYMBOLS, VOCABULARY, seed=1))
+    np.testing.assert_allclose(probs_of(tables, tables.events[0][0]), 1 / VOCABULARY, rtol=1e-15)
     for event in range(200):
-        process.add(event, state)
+        tables.add(event, state)
     for event in range(0, 200, 3):
-        process.remove(event, state)
-    return process
-
-
-def all_contexts() -> list[tuple[int, ...]]:
-    """With a symbol that was never seen."""
-    return list(product(range(SYMBOLS + 1), repeat=3))
-
-
-@WITH_HYPER
-def test_predictions_are_those_of_the_reference(hyper, state) -> None:
-    process = busy(hyper, state)
-    franchise = process.franchise([event for event in range(200) if event % 3])
-    for context in all_contexts():
-        symbols = np.array(context, dtype=np.int32)
+        tables.remove(event, state)
+    franchise = tables.franchise([event for event in range(200) if event % 3])
+    for context in (each for length in range(4) for each in product(range(SYMBOLS + 1), repeat=length)):
         expected = [franchise.prob(context, dish) for dish in range(VOCABULARY)]
-        probs = [predict(process.restaurants, symbols, dish) for dish in range(VOCABULARY)]
-        np.testing.assert_allclose(probs, expected, rtol=1e-12)
-        assert sum(probs) == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(probs_of(tables, context), expected, rtol=1e-12)
+        assert sum(expected) == pytest.approx(1, abs=1e-12)
 
 
 @WITH_HYPER
-def test_shorter_contexts(hyper, state) -> None:
-    """A context may end early: its restaurant is one above the deepest."""
-    process = busy(hyper, state)
-    franchise = process.franchise([event for event in range(200) if event % 3])
-    for context in [(), (0,), (0, 0), (1, 0), (SYMBOLS, 0)]:
-        symbols = np.array(context, dtype=np.int32)
-        found = [predict(process.restaurants, symbols, dish) for dish in range(VOCABULARY)]
-        np.testing.assert_allclose(found, [franchise.prob(context, dish) for dish in range(VOCABULARY)], rtol=1e-12)
+def test_the_probability_of_a_customer_is_the_prediction_before(hyper, state):
+    tables = Tables(VOCABULARY, *hyper, random_events(120, 4, SYMBOLS, VOCABULARY, seed=2))
+    for number, (context, dish) in enumerate(tables.events):
+        expected = tables.franchise(range(number)).prob(context, dish)
+        assert tables.add(number, state) == pytest.approx(expected, rel=1e-12)
 
 
-def test_before_anybody_came(state) -> None:
-    """Every dish is as likely as another, with strengths of 0 too."""
-    process = Process(VOCABULARY, *HYPER[0], [((1, 1, 1), 2)])
-    symbols = np.array([1, 1, 1], dtype=np.int32)
-    probs = [predict(process.restaurants, symbols, dish) for dish in range(VOCABULARY)]
-    np.testing.assert_allclose(probs, 1 / VOCABULARY, rtol=1e-15)
+@pytest.mark.slow("statistics")
+@pytest.mark.parametrize(
+    ("events", "discounts", "strengths"),
+    [
+        pytest.param([((), 0)] * 6, (0.5,), (0.7,), id="one restaurant"),
+        pytest.param([((1,), 0)] * 3 + [((2,), 0)] * 2 + [((2,), 1)], (0.8, 0.8), (0.0, 0.0), id="two levels"),
+        pytest.param(
+            [((1, 1), 0), ((1, 1), 0), ((1, 2), 0), ((2, 2), 0), ((1, 2), 1), ((1, 1), 1)],
+            (0.2, 0.5, 0.7),
+            (2.0, -0.3, 0.5),
+            id="three levels",
+        ),
+    ],
+)
+def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draws, state):
+    """H0: seatings are draws from the posterior, though all customers are events of one sentence.
+
+    5,000 seatings (150 in plain Python), three sweeps apart, so that they are nearly independent; chi-square, seatings
+    expected fewer than five times pooled; p < 1e-6 by chance.
+    """
+    tables, found = Tables(3, discounts, strengths, events), Counter()
+    tables.sweep(1, False, state)
+    for _ in range(draws // 4):
+        tables.sweep(3, True, state)
+        found[tables.seating()] += 1
+    probs = Posterior(3, discounts, strengths, events).probs
+    assert set(found) <= set(probs)
+    assert chi_square(np.array([found[seating] for seating in probs]), np.array(list(probs.values())))[2] > LEVEL
 
 
-@WITH_HYPER
-def test_the_probability_of_a_customer_is_the_prediction_before(hyper, state) -> None:
-    process = Process(VOCABULARY, *hyper, random_events(120, 4, SYMBOLS, VOCABULARY, seed=2))
-    for number, (context, dish) in enumerate(process.events):
-        expected = process.franchise(range(number)).prob(context, dish)
-        assert process.add(number, state) == pytest.approx(expected, rel=1e-12)
+def test_customers_come_and_go(state):
+    """Every twentieth step all invariants hold: c, t and sizes fit each other, parents have their children's tables;
+    and bins are used or free."""
+    tables, rng = (
+        Tables(4, (0.7, 0.7, 0.7), (0.5, 0.0, 0.0), random_events(60, 3, 3, 4, seed=3)),
+        np.random.default_rng(3),
+    )
+    now, seated = tables.restaurants, set()
+
+    def bins():
+        used = sum(len(set(sizes)) for entry in range(now.used[ENTRIES]) if len(sizes := sizes_of(now, entry)) > 1)
+        at, free = now.used[FREE], 0
+        while at != NONE:
+            at, free = now.bins[at, NEXT_BIN], free + 1
+        return used, free
+
+    for step in range(1500):
+        event = int(rng.integers(60))
+        (tables.remove if event in seated else tables.add)(event, state)
+        seated ^= {event}
+        if step % 20 == 0:
+            tables.franchise(sorted(seated))
+            assert sum(bins()) == now.used[BINS]
+    for event in sorted(seated):
+        tables.remove(event, state)
+    assert tables.seating() == ()
+    assert bins()[0] == 0
+
+
+def test_events_leave_and_return_one_by_one(state):
+    """Sweeps over sentences return the sum of log-probabilities, each event given all others."""
+    made = (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4)
+    tables, copy = Tables(4, *made), Tables(4, *made)
+    arguments = tables.restaurants, tables.paths, np.array([0, 20, 20, 21, 50]), np.array([3, 0, 2, 1])
+    same_state = state.copy()
+    for again in range(20):
+        log_prob, expected = sweep(*arguments, again > 0, NOBODY, 0.0, state), 0.0
+        for event in [*range(21, 50), *range(20), 20]:
+            if again:
+                copy.remove(event, same_state)
+            expected += np.log(copy.add(event, same_state))
+        assert log_prob == pytest.approx(expected, rel=1e-12)
+        assert tables.seating() == copy.seating()
+    tables.franchise(range(50))
+
+
+def test_customers_move_from_old_events_to_new_ones(state):
+    """Six sentences of ten events each: of the old ones none is left, of the new ones all are seated."""
+    tables = Tables(6, [0.5] * 4, [0.3] * 4, random_events(120, 4, 3, 6, seed=3))
+    for event in range(60):
+        tables.add(event, state)
+    nodes, entries = tables.paths
+    cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
+    new, old = Paths(nodes[60:], entries[60:]), Paths(nodes[:60], entries[:60])
+    sweep(tables.restaurants, new, cuts, order, False, old, 0.0, state)
+    tables.franchise(range(60, 120))
+
+
+# Discounts and strengths.
+
+
+DISCOUNTS, STRENGTHS = (0.3, 0.6, 0.8), (1.5, 0.0, -0.2)
+
+
+def busy(state):
+    """Eighty customers; of forty more the restaurants are known but empty."""
+    tables = Tables(4, DISCOUNTS, STRENGTHS, random_events(120, 3, 4, 4, seed=6))
+    for event in range(120):
+        tables.add(event, state)
+    for event in range(80, 120):
+        tables.remove(event, state)
+    return tables
+
+
+def counts_of(tables, level):
+    """A level's histograms as pairs."""
+    arrays = [np.full(121, 77, dtype=np.int64) for _ in range(3)]
+    histograms(tables.restaurants, level, *arrays)
+    return tuple(pairs_of(array) for array in arrays)
+
+
+@pytest.mark.parametrize("level", range(3))
+@pytest.mark.parametrize(("discount", "strength"), [(0.8, 0.0), (0.8, -0.79), (0.01, 7.0), (0.5, 0.3)])
+def test_the_likelihood_is_the_product_over_customers(level, discount, strength, state):
+    """Of the seating, each customer given those before; and of the priors."""
+    tables = busy(state)
+    seating = tuple((event, sizes) for event, sizes in tables.seating() if len(event[0]) == level)
+    expected = log_seating(seating, (discount,) * 3, (strength,) * 3) - (discount + strength)
+    assert log_likelihood(discount, strength, *counts_of(tables, level)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("discount", "strength"), [(0.0, 1.0), (1.0, 1.0), (-0.1, 1.0), (1.2, 0.0), (0.5, -0.5)])
+def test_what_is_out_of_bounds_has_no_likelihood(discount, strength):
+    assert log_likelihood(discount, strength, *[np.empty((0, 2))] * 3) == -math.inf
+
+
+def resample_level(restaurants, level, counts, state):
+    """Draw a level's discount and strength anew, given its histograms."""
+    discounts, strengths = restaurants.discounts, restaurants.strengths
+    discounts[level] = slice_sample(0, discounts[level], strengths[level], counts, state)
+    strengths[level] = slice_sample(1, discounts[level], strengths[level], counts, state)
+
+
+# Of a discount d and u = theta + d.
+EDGES = [0, 0.2, 0.4, 0.6, 0.8, 1], [0, 0.25, 0.5, 1, 2, 4, 30]
+
+
+def density(restaurants):
+    """The posterior of the cells between `EDGES`, (5, 6), on a grid, from the sizes of each restaurant's tables."""
+    step_d, step_u = 1 / 400, 1 / 200
+    d, u = np.arange(step_d / 2, 1, step_d)[:, None], np.arange(step_u / 2, 30, step_u)[None, :]
+    log_density = -u + np.zeros_like(d)
+    for sizes in restaurants:
+        log_density += sum(np.log(u - d + d * k) for k in range(1, len(sizes)))
+        log_density -= sum(np.log(u - d + k) for k in range(1, sum(sizes)))
+        log_density += sum(np.log(k - d) for size in sizes for k in range(1, size))
+    found = np.exp(log_density - log_density.max())
+    cuts = [round(edge / step_u) for edge in EDGES[1][:-1]]
+    return np.add.reduceat(found.reshape(5, 80, -1).sum(axis=1), cuts, axis=1) / found.sum()
+
+
+@pytest.mark.slow("statistics")
+@pytest.mark.parametrize("sizes", [[], [[3, 1, 2]], [[9, 2, 1, 1], [1], [5, 5]]], ids=str)
+def test_draws_follow_the_density(sizes, draws, state):
+    """H0: pairs of d and theta are draws from the posterior, given the sizes of the tables of each restaurant.
+
+    20,000 pairs (600 in plain Python), five steps of slice sampling apart, so that they are nearly independent;
+    chi-square over thirty cells, those expected fewer than five times pooled; p < 1e-6 by chance.
+    """
+    totals = [list(map(sum, sizes)), list(map(len, sizes)), [*chain(*sizes)]]
+    counts = tuple(np.column_stack(np.unique(np.array(values, float), return_counts=True)) for values in totals)
+    restaurants, pairs = Tables(3, (0.5,), (0.5,), [((), 0)]).restaurants, np.empty((draws, 2))
+    for row in pairs:
+        for _ in range(5):
+            resample_level(restaurants, 0, counts, state)
+        row[:] = restaurants.discounts[0], restaurants.strengths[0]
+    found, _, _ = np.histogram2d(pairs[:, 0], pairs.sum(axis=1), bins=EDGES)
+    assert found.sum() == draws
+    assert chi_square(found.ravel().astype(np.int64), density(sizes).ravel())[2] > LEVEL
+
+
+def test_all_levels_are_drawn_from_their_own_histograms(state):
+    others, tables = busy(state.copy()), busy(state)
+    counts, same_state = [counts_of(others, level) for level in range(3)], state.copy()
+    resample_levels(tables.restaurants, state)
+    for level in range(3):
+        resample_level(others.restaurants, level, counts[level], same_state)
+    found, expected = ((each.restaurants.discounts, each.restaurants.strengths) for each in (tables, others))
+    np.testing.assert_array_equal(found, expected)
+    assert (np.array(found) != (DISCOUNTS, STRENGTHS)).all()

@@ -1,0 +1,50 @@
+"""Parsers that are trained once in a session on the small treebank, and what laws are drawn with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import config
+
+from deptree_cli.hpyp import Parser
+from tests.sample import DATA
+
+
+@pytest.fixture(scope="session")
+def draws():
+    """How many draws a law is checked with; plain Python takes a hundred times as long as machine code."""
+    return 600 if config.DISABLE_JIT else 20_000
+
+
+@pytest.fixture
+def state():
+    """The state of a generator, the same for every test."""
+    return np.array([1, 2, 3, 4], dtype=np.uint64)
+
+
+@pytest.fixture(scope="session")
+def parser():
+    """Of words and UPOS."""
+    return Parser.train(DATA / "treebank.conllu", iterations=4, seed=1)
+
+
+@pytest.fixture(scope="session")
+def model(parser, tmp_path_factory):
+    """The file of that parser."""
+    path = tmp_path_factory.mktemp("models") / "model.npz"
+    parser.save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def xpos_model(tmp_path_factory):
+    """The file of a parser of XPOS alone, without words."""
+    path = tmp_path_factory.mktemp("models") / "xpos.npz"
+    Parser.train(DATA / "treebank.conllu", column="xpos", lexicalised=False, iterations=3, seed=1).save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def sentences(parser):
+    """Twelve sentences with UPOS and without trees."""
+    return list(parser.read(DATA / "raw.conllu"))

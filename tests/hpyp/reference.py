@@ -1,0 +1,351 @@
+"""Pitman-Yor processes and the parser on dictionaries and tuples, to test the kernels by: slow, written on their own.
+
+A restaurant is named by the first symbols of a context, so ``()`` is the root and a context of m symbols has m + 1
+levels. A table has one dish, and sends one customer with it to the parent; the root's tables draw their dishes from the
+uniform distribution.
+
+Nodes are 0 for the root and 1, ..., n for the words. The root's word and its tag have id 1; 0 stands for what is
+missing. Actions are 0 for shift, 1, ..., L for left-arcs by label, and L + 1, ..., 2 L for right-arcs by label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Context = tuple[int, ...]
+Event = tuple[Context, int]  # a context and a dish
+Sizes = tuple[int, ...]
+Seating = tuple[tuple[Event, Sizes], ...]  # sorted: the tables of each restaurant and dish, sizes in falling order
+
+
+class Franchise:
+    """Seated restaurants to predict from: `vocabulary` dishes, discounts d and strengths theta of each level."""
+
+    def __init__(
+        self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], seating: Seating
+    ) -> None:
+        self.vocabulary, self.discounts, self.strengths = vocabulary, tuple(discounts), tuple(strengths)
+        self.seating = seating
+        self.tables: dict[Context, dict[int, Sizes]] = defaultdict(dict)
+        for (prefix, dish), sizes in seating:
+            self.tables[prefix][dish] = sizes
+
+    def prob(self, context: Context, dish: int) -> float:
+        """The probability that the next customer of a restaurant gets a dish."""
+        below = self.prob(context[:-1], dish) if context else 1 / self.vocabulary
+        d, theta = self.discounts[len(context)], self.strengths[len(context)]
+        sizes = [size for own in self.tables[context].values() for size in own]
+        if not sizes:
+            return below
+        from_tables = sum(size - d for size in self.tables[context].get(dish, ()))
+        return (from_tables + (theta + d * len(sizes)) * below) / (theta + sum(sizes))
+
+    def check(self, events: Sequence[Event]) -> None:
+        """Raise AssertionError where the tables do not fit each other or the customers that came."""
+        sent = Counter(events)
+        for (prefix, dish), sizes in self.seating:
+            assert min(sizes) >= 1
+            if prefix:
+                sent[prefix[:-1], dish] += len(sizes)
+        assert {event: sum(sizes) for event, sizes in self.seating} == sent
+
+
+def log_seating(seating: Seating, discounts: Sequence[float], strengths: Sequence[float]) -> float:
+    """The log-probability of a seating with named customers: the product over customers, each given those who came
+    before it to the same restaurant, dishes left out."""
+    tables: dict[Context, list[int]] = defaultdict(list)
+    for (prefix, _), sizes in seating:
+        tables[prefix] += sizes
+    terms: list[float] = []
+    for prefix, all_sizes in tables.items():
+        order = [table for table, size in enumerate(all_sizes) for _ in range(size)]
+        terms += _log_arrivals(order, discounts[len(prefix)], strengths[len(prefix)])
+    return math.fsum(terms)
+
+
+def _log_arrivals(order: Sequence[int], d: float, theta: float) -> Iterator[float]:
+    """Of each customer of a restaurant, by table in order of arrival; the first one has no choice."""
+    seated: Counter[int] = Counter()
+    for arrived, table in enumerate(order):
+        weight = seated[table] - d if seated[table] else theta + d * len(+seated)
+        if arrived:
+            yield math.log(weight) - math.log(theta + arrived)
+        seated[table] += 1
+
+
+def _set_partitions(count: int) -> Iterator[list[list[int]]]:
+    """All partitions of 0, ..., count - 1 into sets."""
+    if count == 0:
+        yield []
+        return
+    for smaller in _set_partitions(count - 1):
+        for chosen in range(len(smaller)):
+            yield [[*block, count - 1] if place == chosen else block for place, block in enumerate(smaller)]
+        yield [*smaller, [count - 1]]
+
+
+def _seatings(events: Counter[Event]) -> Iterator[tuple[dict[Event, Sizes], int]]:
+    """All seatings of customers, whose contexts have one length, in their restaurants and those below; and how many
+    ways of naming the customers of the tables each stands for."""
+    if not events:
+        yield {}, 1
+        return
+    shapes = {
+        count: Counter(tuple(sorted(map(len, blocks), reverse=True)) for blocks in _set_partitions(count))
+        for count in set(events.values())
+    }
+    for chosen in product(*(shapes[count].items() for count in events.values())):
+        here = {event: sizes for event, (sizes, _) in zip(events, chosen, strict=True)}
+        parents: Counter[Event] = Counter()
+        for (context, dish), sizes in here.items():
+            if context:
+                parents[context[:-1], dish] += len(sizes)
+        ways = math.prod(times for _, times in chosen)
+        for below, ways_below in _seatings(parents):
+            yield here | below, ways * ways_below
+
+
+class Posterior:
+    """All seatings of a few customers: `probs` of each, and the `evidence` of the dishes, seatings summed out."""
+
+    def __init__(
+        self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], events: Sequence[Event]
+    ) -> None:
+        self.hyper = vocabulary, discounts, strengths
+        weights: dict[Seating, float] = {}
+        for tables, ways in _seatings(Counter(events)):
+            seating = tuple(sorted(tables.items()))
+            drawn = sum(len(sizes) for (prefix, _), sizes in seating if not prefix)  # from the base distribution
+            weights[seating] = ways * math.exp(log_seating(seating, discounts, strengths)) * vocabulary**-drawn
+        self.evidence = math.fsum(weights.values())
+        self.probs = {seating: weight / self.evidence for seating, weight in weights.items()}
+
+    def prob(self, context: Context, dish: int) -> float:
+        """The predictive probability, seatings summed out."""
+        return math.fsum(
+            prob * Franchise(*self.hyper, seating).prob(context, dish) for seating, prob in self.probs.items()
+        )
+
+
+Distribution = Callable[[tuple[int, ...]], Sequence[float]]
+Tree = tuple[tuple[int, int], ...]  # head and label of each word
+
+SHIFT = 0
+ACTION = ("s1.t", "s2.t", "rc(s1).t", "lc(s1).t", "s3.t", "rc(s2).t", "s1.w", "s2.w")
+WORD = ("b.t", "rc(s1).t", "lc(s1).t", "s1.w", "s2.w")
+
+
+class Configuration(NamedTuple):
+    """A stack of nodes, top last; how many words are shifted; arcs as (head, dependent, label); single_root: the root
+    takes one child, last."""
+
+    n: int
+    labels: int
+    stack: tuple[int, ...] = (0,)
+    shifted: int = 0
+    arcs: frozenset[tuple[int, int, int]] = frozenset()
+    single_root: bool = True
+
+    def legal(self) -> list[int]:
+        """The actions that are possible; none at the end."""
+        found = [SHIFT] if self.shifted < self.n else []
+        if len(self.stack) > 2:
+            found += range(1, self.labels + 1)
+        if len(self.stack) > 2 or (len(self.stack) == 2 and (self.shifted == self.n or not self.single_root)):
+            found += range(self.labels + 1, 2 * self.labels + 1)
+        return found
+
+    def after(self, *actions: int) -> Configuration:
+        """The configuration that legal actions lead to."""
+        if not actions:
+            return self
+        action, *more = actions
+        *rest, s2, s1 = (0, *self.stack)
+        if action == SHIFT:
+            found = self._replace(stack=(*self.stack, self.shifted + 1), shifted=self.shifted + 1)
+        elif action <= self.labels:
+            found = self._replace(stack=(*rest[1:], s1), arcs=self.arcs | {(s1, s2, action)})
+        else:
+            found = self._replace(stack=(*rest[1:], s2), arcs=self.arcs | {(s2, s1, action - self.labels)})
+        return found.after(*more)
+
+    def tree(self) -> Tree:
+        """Heads and labels of all words, at the end."""
+        by_dependent = {dependent: (head, label) for head, dependent, label in self.arcs}
+        return tuple(by_dependent[word] for word in range(1, self.n + 1))
+
+    def node(self, name: str) -> int | None:
+        """The node of an element such as ``s1``, ``lc(s2)`` or ``b``, or None."""
+        if name == "b":
+            return self.shifted + 1 if self.shifted < self.n else None
+        if name.startswith("s"):
+            depth = int(name[1:])
+            return self.stack[-depth] if depth <= len(self.stack) else None
+        parent = self.node(name[3:-1])
+        if parent is None:
+            return None
+        children = [dependent for head, dependent, _ in self.arcs if head == parent]
+        if name.startswith("lc"):
+            return min((child for child in children if child < parent), default=None)
+        return max((child for child in children if child > parent), default=None)
+
+    def context(self, names: Sequence[str], words: Sequence[int], tags: Sequence[int]) -> tuple[int, ...]:
+        """The symbols of elements such as ``rc(s1).t``, given ids of the words and tags known so far."""
+        found = []
+        for name, _, kind in (element.rpartition(".") for element in names):
+            node = self.node(name)
+            ids = words if kind == "w" else tags
+            found.append(0 if node is None else 1 if node == 0 else ids[node - 1])
+        return tuple(found)
+
+
+def static_oracle(gold: Tree, labels: int, single_root: bool = True) -> list[int]:
+    """The derivation of a projective tree that adds each arc as soon as it can be added."""
+    configuration, actions = Configuration(len(gold), labels, single_root=single_root), []
+    while configuration.legal():
+        actions.append(max(_candidates(configuration, gold)))
+        configuration = configuration.after(actions[-1])
+    return actions
+
+
+def oracle_derivations(gold: Tree, labels: int, single_root: bool = True) -> Iterator[list[int]]:
+    """All derivations of a tree that the non-deterministic oracle leads to."""
+
+    def go_on(configuration: Configuration, actions: list[int]) -> Iterator[list[int]]:
+        if not configuration.legal():
+            yield actions
+            return
+        for action in _gold_actions(configuration, gold):
+            yield from go_on(configuration.after(action), [*actions, action])
+
+    yield from go_on(Configuration(len(gold), labels, single_root=single_root), [])
+
+
+def _gold_actions(configuration: Configuration, gold: Tree) -> list[int]:
+    """All actions after which the tree can still be derived."""
+    candidates = _candidates(configuration, gold)
+    if len(candidates) == 2 and max(candidates) <= configuration.labels:
+        s1 = configuration.stack[-1]
+        missing = [word for word, (head, _) in enumerate(gold, 1) if head == s1 and word > configuration.shifted]
+        return candidates if missing else [max(candidates)]
+    return [max(candidates)]
+
+
+def _candidates(configuration: Configuration, gold: Tree) -> list[int]:
+    """Shift if it is legal, and the arc of the tree between the two topmost nodes if it can be added now."""
+    found = [action for action in configuration.legal() if action == SHIFT]
+    if len(configuration.stack) > 1:
+        s2, s1 = configuration.stack[-2:]
+        if s2 and gold[s2 - 1][0] == s1 and _is_complete(configuration, gold, s2):
+            found.append(gold[s2 - 1][1])
+        elif gold[s1 - 1][0] == s2 and _is_complete(configuration, gold, s1):
+            found.append(configuration.labels + gold[s1 - 1][1])
+    return found
+
+
+def _is_complete(configuration: Configuration, gold: Tree, node: int) -> bool:
+    has = {dependent for head, dependent, _ in configuration.arcs if head == node}
+    return has == {word for word, (head, _) in enumerate(gold, 1) if head == node}
+
+
+class Model(NamedTuple):
+    """Distributions over 2 L + 1 actions, over tags and over words, indexed by id, given a context; word None: an
+    unlexicalised model. *_elements: what their contexts hold."""
+
+    labels: int
+    action: Distribution
+    tag: Distribution
+    word: Distribution | None
+    action_elements: Sequence[str] = ACTION
+    tag_elements: Sequence[str] = ACTION
+    word_elements: Sequence[str] = WORD
+
+    def factors(
+        self, configuration: Configuration, action: int, words: Sequence[int], tags: Sequence[int]
+    ) -> tuple[float, float, float]:
+        """The probabilities of an action, and of the tag and the word if it is a shift, or else 1."""
+        prob = self.action(configuration.context(self.action_elements, words, tags))[action]
+        if action != SHIFT:
+            return prob, 1.0, 1.0
+        place = configuration.shifted
+        tag = self.tag(configuration.context(self.tag_elements, words, tags))[tags[place]]
+        if self.word is None:
+            return prob, tag, 1.0
+        return prob, tag, self.word(configuration.context(self.word_elements, words, tags))[words[place]]
+
+    def step(self, configuration: Configuration, action: int, words: Sequence[int], tags: Sequence[int]) -> float:
+        """Their product."""
+        return math.prod(self.factors(configuration, action, words, tags))
+
+    def log_probs(self, words: Sequence[int], tags: Sequence[int], actions: Sequence[int]) -> NDArray[np.float64]:
+        """The log-probabilities of a derivation's actions, tags and words, (3,)."""
+        configuration, found = Configuration(len(words), self.labels), np.zeros(3)
+        for action in actions:
+            found += np.log(self.factors(configuration, action, words, tags))
+            configuration = configuration.after(action)
+        return found
+
+
+class Derivation(NamedTuple):
+    """A complete derivation of a sentence and its probability."""
+
+    actions: tuple[int, ...]
+    tags: tuple[int, ...]
+    tree: Tree
+    prob: float
+
+
+class Enumeration:
+    """All derivations of a sentence, given the candidates for the tag of each word.
+
+    Attributes:
+        derivations: those with a probability above 0.
+        evidence: the sum of their probabilities.
+        prefix_evidences: of each word, the sum over partial derivations up to its shift, that included.
+    """
+
+    def __init__(
+        self, model: Model, words: Sequence[int], tags: Sequence[Sequence[int]], single_root: bool = True
+    ) -> None:
+        self.model, self.words, self.candidates = model, tuple(words), tags
+        self.derivations: list[Derivation] = []
+        self._prefixes: list[list[float]] = [[] for _ in words]
+        self._extend(Configuration(len(words), model.labels, single_root=single_root), (), (), 1.0)
+        self.evidence = math.fsum(one.prob for one in self.derivations)
+        self.prefix_evidences = [math.fsum(probs) for probs in self._prefixes]
+
+    def _extend(
+        self, configuration: Configuration, actions: tuple[int, ...], tags: tuple[int, ...], prob: float
+    ) -> None:
+        legal = configuration.legal()
+        if not legal:
+            self.derivations.append(Derivation(actions, tags, configuration.tree(), prob))
+        for action in legal:
+            is_shift = action == SHIFT
+            for more in [(tag,) for tag in self.candidates[configuration.shifted]] if is_shift else [()]:
+                longer = prob * self.model.step(configuration, action, self.words, tags + more)
+                if longer == 0:
+                    continue
+                if is_shift:
+                    self._prefixes[configuration.shifted].append(longer)
+                self._extend(configuration.after(action), (*actions, action), tags + more, longer)
+
+    def marginals(self) -> NDArray[np.float64]:
+        """The posterior of labelled arcs, (n + 1, n + 1, L + 1) ``[head, dependent, label]``."""
+        found = np.zeros((len(self.words) + 1, len(self.words) + 1, self.model.labels + 1))
+        for one in self.derivations:
+            for dependent, (head, label) in enumerate(one.tree, 1):
+                found[head, dependent, label] += one.prob / self.evidence
+        return found
+
+    def surprisals(self) -> list[float]:
+        """Bits of each word given those before it."""
+        before = [1.0, *self.prefix_evidences[:-1]]
+        return [math.log2(one / other) for one, other in zip(before, self.prefix_evidences, strict=True)]

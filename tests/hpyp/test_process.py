@@ -1,0 +1,184 @@
+"""Processes that grow and rest, what they predict, and which of their numbers at rest are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from deptree_cli.hpyp.kernels.restaurants import predict_dish, predict_dishes
+from deptree_cli.hpyp.model import process as module
+from deptree_cli.hpyp.model.process import Process, Snapshot
+from tests.hpyp.toys import begun, franchise_of, indexed, random_events, run
+
+CHOICES, SYMBOLS, LEVELS = 11, 4, 4
+SENTENCES, EACH = 60, 20
+CUTS = np.arange(0, SENTENCES * EACH + 1, EACH)
+EVENTS = random_events(SENTENCES * EACH, LEVELS, SYMBOLS, CHOICES, seed=8)
+
+
+def states(seed):
+    return np.random.default_rng(seed).integers(2**63, size=4).astype(np.uint64)
+
+
+def trained(sweeps=2):
+    """All events seated, and the log-probability of the last sweep; room grew many times."""
+    process, log_prob = Process(LEVELS - 1, CHOICES), 0.0
+    process.restaurants.discounts[:] = 0.4, 0.8, 0.6, 0.3
+    process.restaurants.strengths[:] = 1.0, -0.1, 0.0, 2.0
+    paths, state = indexed(process, EVENTS), states(1)
+    for number in range(sweeps):
+        order = np.random.default_rng(number).permutation(SENTENCES)
+        log_prob = process.sweep(paths, CUTS, order, number > 0, state)
+    return process, paths, log_prob
+
+
+def test_processes_grow():
+    """Others' events move nobody, and seat nobody."""
+    process, paths, _ = trained(sweeps=4)
+    franchise_of(process.restaurants, EVENTS)
+    indexed(process, random_events(300, LEVELS, SYMBOLS + 3, CHOICES, seed=9))
+    franchise_of(process.restaurants, EVENTS)
+    process.sweep(paths, CUTS, np.arange(SENTENCES), True, states(2))
+    franchise_of(process.restaurants, EVENTS)
+
+
+def test_how_often_it_grows_changes_nothing(monkeypatch):
+    at_once, _, log_prob = trained()
+    monkeypatch.setattr(module, "EVENTS", 30)
+    monkeypatch.setattr(module, "SENTENCES", 7)
+    often, _, same_log_prob = trained()
+    assert same_log_prob == pytest.approx(log_prob)
+    assert len(often.restaurants.bins) < len(at_once.restaurants.bins)
+    for name, array in often.at_rest().arrays().items():
+        np.testing.assert_array_equal(array, getattr(at_once.at_rest(), name))
+
+
+@pytest.mark.parametrize(("many", "most"), [(1, 1 << 21), (8, 1 << 21), (1, 600), (2, 40)])
+def test_predictions(many, most, monkeypatch):
+    """Of every dish in every context, seen or not; with all restaurants written out, some, or the roots alone.
+
+    Some restaurants are empty, and one process has no customers.
+    """
+    monkeypatch.setattr(module, "MANY", many)
+    monkeypatch.setattr(module, "MOST", most)
+    processes = [trained(sweeps)[0] for sweeps in (2, 0, 3)]
+    indexed(processes[0], random_events(300, LEVELS, SYMBOLS + 1, CHOICES, seed=9))
+    found, roots = module.predictions([process.at_rest() for process in processes], [CHOICES] * 3)
+    path, probs = np.empty(LEVELS, dtype=np.int64), np.empty(CHOICES)
+    for root, process, events in zip(roots.tolist(), processes, (EVENTS, [], EVENTS), strict=True):
+        franchise = franchise_of(process.restaurants, events)
+        for context in product(range(SYMBOLS + 1), repeat=LEVELS - 1):
+            symbols = np.array(context, dtype=np.int32)
+            predict_dishes(found, root, symbols, path, probs)
+            expected = [franchise.prob(context, dish) for dish in range(CHOICES)]
+            np.testing.assert_allclose(probs, expected, rtol=1e-11)
+            alone = [predict_dish(found, root, symbols, path, dish) for dish in range(CHOICES)]
+            assert alone == pytest.approx(expected)
+    assert ((found.rows >= 0).sum() == 3) == (most < 100)
+
+
+def test_nobody_predicts_the_root():
+    """With one dish more than choices the root's, 1, has probability 0, and all others sum to one."""
+    process = Process(1, CHOICES)
+    events = [(context, dish + 1 if dish else 0) for context, dish in random_events(50, 2, SYMBOLS, CHOICES, seed=2)]
+    process.sweep(indexed(process, events), np.array([0, 50]), np.zeros(1, dtype=np.int64), False, states(0))
+    (found, [root]), probs = module.predictions([process.at_rest()], [CHOICES + 1]), np.empty(CHOICES + 1)
+    for symbol in range(SYMBOLS + 1):
+        predict_dishes(found, root, np.array([symbol], dtype=np.int32), np.empty(2, dtype=np.int64), probs)
+        assert probs[1] == 0
+        assert probs.sum() == pytest.approx(1, abs=1e-12)
+        assert (np.delete(probs, 1) > 0).all()
+
+
+# Numbers at rest, which kernels would follow anywhere.
+
+DISHES = 40
+
+
+def snapshot(**changes):
+    """Three restaurants; dish 3 at tables of 1, 1 and 4 in the root, dish 5 at tables of 2 and 2, and 7 at one of 9."""
+    arrays = {
+        "parents": [-1, 0, 1],
+        "symbols": [-1, 4, 4],
+        "places": [0, 0, 0, 1],
+        "dishes": [3, 5, 7, 3],
+        "seated": [6, 4, 9, 8],
+        "served": [3, 2, 1, 6],
+        "sizes": [1, 4, 2, 1, 3],
+        "counts": [2, 1, 2, 5, 1],
+    }
+    arrays = {name: np.array(values, dtype=np.int32) for name, values in (arrays | changes).items() if name in arrays}
+    discounts, strengths = changes.get("discounts", [0.5, 0.1, 0.9]), changes.get("strengths", [0.0, -0.05, 100.0])
+    return Snapshot(**arrays, discounts=np.array(discounts), strengths=np.array(strengths), choices=30)
+
+
+def test_what_is_sound():
+    assert snapshot().is_sound(DISHES)
+    assert snapshot().levels.tolist() == [0, 1, 2]
+    empty = dict.fromkeys(("places", "dishes", "seated", "served", "sizes", "counts"), ())
+    assert snapshot(parents=[-1], symbols=[-1], **empty).is_sound(1)
+    trained = run(begun(), 3)
+    for process, dishes in zip(trained.processes, trained.symbols.dishes, strict=True):
+        assert process.is_sound(dishes)
+        assert not process.is_sound(int(process.dishes.max()))
+    for levels in (0, 3):
+        assert Process(levels, 5).at_rest().is_sound(6)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"parents": [0, 0, 1]},
+        {"parents": [-1, 1, 1]},
+        {"parents": [-1, -1, 1]},
+        {"parents": [-1, 0, 5]},
+        {"parents": [-1, 0]},
+        {"parents": []},
+        {"symbols": [-1, -2, 4]},
+        {"symbols": [-1, 4, 1 << 20]},
+        {"parents": [-1, 0, 0]},  # two children of one symbol
+        {"places": [0, 0, 0, 3]},
+        {"places": [-1, 0, 0, 1]},
+        {"places": [0, 0, 0, 0]},  # two entries of one dish
+        {"dishes": [3, 5, DISHES, 3]},
+        {"dishes": [-3, 5, 7, 3]},
+        {"seated": [6, 4, 0, 8]},
+        {"seated": [7, 4, 9, 8]},
+        {"seated": [6, 4, 2**31 - 1, 8]},
+        {"served": [2, 3, 1, 6]},
+        {"served": [3, 2, 0, 6]},
+        {"served": [3, 2, -1, 6]},
+        {"served": [3, 2, 1, 7]},
+        {"sizes": [0, 5, 2, 1, 3]},
+        {"sizes": [1, 4, 2, 1]},
+        {"sizes": [1, 4, 2, 1, 3, 1], "counts": [2, 1, 2, 5, 1, 1]},
+        {"sizes": [1, 4, 2], "counts": [2, 1, 2]},
+        {"sizes": [], "counts": []},
+        {"counts": [3, 1, 1, 5, 1]},
+        {"counts": [2, 1, 2, 6, 0]},
+        {"counts": [-2, 1, 2, 5, 1]},
+        {"discounts": [0.0, 0.1, 0.9]},
+        {"discounts": [0.5, 1.0, 0.9]},
+        {"discounts": [0.5, np.nan, 0.9]},
+        {"discounts": [0.5, 0.1]},
+        {"discounts": [0.5, 0.1], "strengths": [0.0, 0.0]},  # a node is too deep
+        {"strengths": [0.0, -0.1, 1.0]},
+        {"strengths": [0.0, np.inf, 1.0]},
+        {"strengths": [np.nan, 0.0, 1.0]},
+        {"symbols": [[-1], [4], [4]]},
+        {"parents": 3},
+    ],
+    ids=str,
+)
+def test_what_is_not_sound(changes):
+    assert not snapshot(**changes).is_sound(DISHES)
+
+
+def test_a_chain_of_a_million_contexts_does_not_hang():
+    size = 1_000_000
+    chain = np.arange(-1, size - 1, dtype=np.int32)
+    assert not replace(snapshot(), parents=chain, symbols=np.zeros(size, dtype=np.int32)).is_sound(DISHES)

@@ -1,0 +1,109 @@
+"""Sentences that a parser can be trained on, and contexts."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import nullcontext
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import SINGLE_ROOT
+from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED, MOST_ELEMENTS, Annotated
+
+
+def sentence(*heads, tags=()):
+    """A sentence of the words a, b, c, ... with these heads."""
+    n = len(heads)
+    forms = tuple("abcdefgh"[:n])
+    return Annotated("s-1", "file:3", forms, tags or ("X",) * n, np.array(heads, dtype=np.int32), ("dep",) * n)
+
+
+def problem_of(check):
+    """The line of an error, behind the file, the line and the sentence."""
+    with pytest.raises(DeptreeError, match=r"file:3 \(s-1\): ") as caught:
+        check()
+    return str(caught.value).removeprefix("file:3 (s-1): ")
+
+
+def test_exactly_trees_with_one_root_pass():
+    """Every array of heads of up to 4 words, against the space of trees with one root."""
+    passed = 0
+    for n in range(1, 5):
+        for heads in itertools.product(range(n + 1), repeat=n):
+            found = sentence(*heads)
+            if SINGLE_ROOT.contains(found.heads[None])[0]:
+                found.check_tree()
+                passed += 1
+            else:
+                problem_of(found.check_tree)
+    assert passed == 1 + 2 + 9 + 64
+    sentence(0, 1, tags=("_", "X")).check_tree()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("heads", "says"),
+    [
+        ((-1, -1), "no word has a HEAD."),
+        ((0, -1, 2), "word 2 has no HEAD"),
+        ((0, 1, 0), "2 words have HEAD 0"),
+        ((0, 4, 2, 3), "form a cycle, 2 -> 4 -> 3 -> 2."),
+    ],
+)
+def test_what_is_wrong_with_a_tree(heads, says):
+    assert says in problem_of(sentence(*heads).check_tree)
+
+
+def test_what_is_no_sentence():
+    for heads in ((3, 0), (-2, 0)):
+        with pytest.raises(DeptreeError, match="1 to 2"):
+            sentence(*heads)
+    heads = np.zeros(1, dtype=np.int32)
+    with pytest.raises(DeptreeError, match="1 forms, 2 tags, 1 heads and 1 labels"):
+        Annotated("", "", ("a",), ("X", "Y"), heads, ("root",))
+    with pytest.raises(DeptreeError, match="0 forms"):
+        Annotated("", "", (), (), heads[:0], ())
+
+
+@pytest.mark.parametrize(
+    ("symbol", "says"), [("a\tb", r"is 'a\tb'. Remove the control characters."), ("", "Fill it in.")]
+)
+def test_symbols_that_cannot_be_written_again(symbol, says):
+    """Forms, tags and labels for trees; forms alone for text, from which only words are learned."""
+    for name, part in (("form", "forms"), ("tag", "tags"), ("label", "deprels")):
+        found = replace(sentence(0, 1), **{part: ("x", symbol)})
+        line = problem_of(found.check_trainable)
+        assert line.startswith(f"the {name} of word 2 is ")
+        assert line.endswith(says)
+        with pytest.raises(DeptreeError) if name == "form" else nullcontext():
+            found.check_forms()
+
+
+def test_what_may_stand_in_a_symbol():
+    """Spaces of all kinds and joiners, which languages write with."""
+    replace(sentence(0, 1), forms=("1 000\u00a0000", "\u0645\u06cc\u200c\u062e\u0648")).check_trainable()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("given", "parts"),
+    [
+        ({"action": ("s1.t", "s5.t")}, ("action: there is no element 's5.t'", "Did you mean s")),
+        ({"action": ("lc(s1)",)}, ("action: ", "Did you mean lc(s1).t?")),
+        ({"tag": ("x",)}, ("tag: there is no element 'x'", "Choose from s1.t, s1.w")),
+        ({"tag": ("b.t",)}, ("tag: b.t is known only when the word is predicted", "word only")),
+        ({"word": ("b.t", "s1.w", "b.t")}, ("word: b.t is listed twice",)),
+        (
+            {"word": tuple(name for name in ELEMENTS if name != "b.t")},
+            (f"word: a context of {MOST_ELEMENTS + 1} elements is too long", "Use at most 15"),
+        ),
+        ({"word": ()}, ("words are conditioned on (s1.w)",)),
+    ],
+)
+def test_contexts_that_are_none(given, parts):
+    with pytest.raises(DeptreeError) as caught:
+        replace(LEXICALISED, **given)
+    assert all(part in str(caught.value) for part in parts)

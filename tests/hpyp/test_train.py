@@ -1,0 +1,374 @@
+"""`deptree hpyp train`: what it reads, what it says, and that going on gives the bytes of a run without a break."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from deptree_cli.hpyp import Parser
+from deptree_cli.hpyp.commands.train import Checkpoint
+from deptree_cli.hpyp.files.model_file import read_model
+from deptree_cli.hpyp.model.training import Progress
+from tests.lines import table
+from tests.sample import DATA
+
+TREEBANK = DATA / "treebank.conllu"
+SENTENCE = "# sent_id = s-{0}\n1\tA{0}\t_\tX\tY\t_\t2\tdet\t_\t_\n2\tb\t_\tN\tM\t_\t0\troot\t_\t_\n\n"
+CYCLE = "# sent_id = bad\n1\ta\t_\tX\tY\t_\t2\tdet\t_\t_\n2\tb\t_\tN\tM\t_\t1\troot\t_\t_\n\n"
+ITERATION = re.compile(r"deptree: iteration (\d+) of (\d+): log-likelihood -\d+\.\d, \d+\.\d s")
+TEXT = "--unlabelled small.conllu"
+
+
+@pytest.fixture
+def small(put):
+    """A treebank of twelve sentences, and another."""
+    put("other.conllu", SENTENCE.format("x"))
+    return put("small.conllu", "".join(SENTENCE.format(number % 7) for number in range(12)))
+
+
+@pytest.fixture
+def train(done, small):
+    """Train on it, quickly; the bytes of the model."""
+
+    def run(options="", model="m.npz"):
+        done(f"hpyp train small.conllu -o {model} --iterations 3 {options}")
+        return Path(model).read_bytes()
+
+    return run
+
+
+def test_what_it_says(done):
+    line = "hpyp train $DATA/treebank.conllu -o m.npz --seed 7 --iterations"
+    ran = done(f"{line} 3")
+    assert ran.out == b""
+    assert [ITERATION.fullmatch(line).groups() for line in ran.said[:3]] == [(str(i), "3") for i in (1, 2, 3)]
+    size = Path("m.npz").stat().st_size
+    assert ran.said[3:] == [
+        "deptree: 194 sentences (1487 words): 242 words and classes, 15 tags, 30 labels; 2 trees made projective; "
+        f"m.npz: {size / 1e3:.0f} kB"
+    ]
+    assert done(f"{line} 1 -q").err == ""
+
+
+def test_the_library_trains_the_same_parser(done, parser, sentences):
+    """Customers are the tables of the next level; those of the last level are actions, tags and words."""
+    done("hpyp train $DATA/treebank.conllu -o model.npz --iterations 4 --seed 1 -q")
+    found = Parser.load("model.npz")
+    assert found.trained.progress == parser.trained.progress
+    for sentence in sentences:
+        np.testing.assert_array_equal(found.surprisal(sentence, 1, 20), parser.surprisal(sentence, 1, 20))
+    for process, events in zip(found.trained.processes, (2 * 1487, 1487, 1487), strict=True):
+        customers, tables = (np.bincount(process.levels, each) for each in (process.customers, process.tables))
+        assert customers.tolist() == [*tables[1:], events]
+
+
+def test_the_signature(train, done):
+    train("--seed 7")
+    expected = "deptree|hpyp train|column:upos|words:yes|iterations:3|oracle:static|seed:7|v:"
+    assert read_model("m.npz")[1].startswith(expected)
+    ran = done("hpyp train small.conllu -o m.npz --iterations 3")
+    assert "|seed:" in ran.signature  # a fresh one
+    assert read_model("m.npz")[1] == ran.signature
+    train("--unlexicalised --column xpos --oracle sampled --force")
+    assert "|column:xpos|words:no|iterations:3|oracle:sampled|seed:" in read_model("m.npz")[1]
+
+
+@pytest.mark.parametrize("options", ["", "--oracle sampled", f"{TEXT} --passes 2"])
+def test_the_same_seed_is_the_same_bytes(train, options):
+    first = train(f"--seed 3 {options}")
+    assert train(f"--seed 3 {options}", "n.npz") == first
+    assert train(f"--seed 4 {options}", "n.npz") != first
+
+
+def test_sentences_that_are_no_trees(deptree, refused, put, small):
+    put("bad.conllu", SENTENCE.format(1) + CYCLE + SENTENCE.format(2) + "1\tx\n\n")
+    refused("hpyp train bad.conllu -o m.npz", "bad.conllu:5 (bad): ", "cycle")
+    assert not Path("m.npz").exists()
+    ran = deptree("hpyp train bad.conllu -o m.npz --on-error skip --iterations 1 --seed 1")
+    assert ran.code == 1
+    assert next(line for line in ran.said if "skipped: bad.conllu:" in line).endswith("of these words.")
+    assert ran.said[-1] == "deptree: 2 sentences skipped"
+    assert read_model("m.npz")[0].progress.sentences == 2
+    refused(f"hpyp train {small} -o m.npz --unlabelled bad.conllu", "bad.conllu:13")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "empty"),
+        ("1\ta\t_\tX\tY\t_\t_\t_\t_\t_\n\n", "no word has a HEAD"),
+        ("# just a comment\n", "comments without a sentence"),
+    ],
+)
+def test_what_cannot_be_trained_on(deptree, refused, put, text, says):
+    put("a.conllu", text)
+    refused("hpyp train a.conllu -o m.npz", "a.conllu", says)
+    if text:
+        ran = deptree("hpyp train a.conllu -o m.npz --on-error skip")
+        assert ran.code == 2
+        assert ran.said[-1].startswith("deptree: a.conllu: there are no sentences to train on")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    table("""
+    small.conllu -o -                            |  must be a file
+    small.conllu -o .                            |  must be a file
+    small.conllu -o small.conllu                 |  would overwrite TREEBANK
+    small.conllu -o nowhere/m.npz                |  its folder does not exist
+    small.conllu                                 |  Missing option '--output'
+    -o m.npz                                     |  Missing argument 'TREEBANK...'
+    smal.conllu -o m.npz                         |  no such file. Did you mean small.conllu?
+    - -o m.npz --unlabelled -                    |  standard input (-) can be read only once
+    small.conllu -o m.npz --passes 2             |  --passes needs --unlabelled
+    small.conllu -o m.npz --iterations 0         |  --iterations
+    small.conllu -o m.npz --resume --force       |  Remove one
+    small.conllu -o m.npz --unlexicalised --unlabelled small.conllu  |  a parser without words cannot learn
+    """),
+)
+def test_what_is_wrong_with_the_line(refused, small, line, says):
+    before = Path(small).read_bytes()
+    refused(f"hpyp train {line}", *says)
+    assert Path(small).read_bytes() == before
+
+
+# Going on.
+
+
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [
+        ("", "--iterations 1"),
+        ("", "--iterations 2"),
+        ("--oracle sampled --iterations 8", "--iterations 1"),
+        ("--oracle sampled --iterations 8", "--iterations 6"),
+        ("--unlexicalised --oracle sampled", "--iterations 2"),
+        (f"{TEXT} --passes 3", "--passes 1"),
+        (f"{TEXT} --passes 3", "--passes 2"),
+        (f"--oracle sampled {TEXT} --passes 3", "--passes 1"),
+    ],
+)
+def test_going_on(train, options, first):
+    """With nothing left to do, too."""
+    whole = train(f"--seed 5 {options}")
+    assert train(f"--seed 5 {options} {first}", "n.npz") != whole
+    assert train(f"{options} --resume", "n.npz") == whole
+    assert train(f"{options} --resume", "n.npz") == whole
+    assert "|seed:5|" in read_model("n.npz")[1]
+
+
+def test_going_on_from_nothing(done, small):
+    ran = done("hpyp train small.conllu -o m.npz --iterations 3 --resume --seed 5")
+    assert ran.said[0] == "deptree: m.npz does not exist yet: training starts from the beginning"
+    assert Path("m.npz").exists()
+    again = done("hpyp train small.conllu -o m.npz --iterations 3 --resume")
+    assert not any("iteration" in line and "of 3" in line for line in again.said)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    table("""
+    --seed 6                    |  the model was trained with --seed 5
+    --column xpos               |  the model was trained with --column upos
+    --oracle sampled            |  the model was trained with --oracle static
+    --unlexicalised             |  the model was trained with other contexts
+    --unlabelled small.conllu   |  the model was trained without --unlabelled
+    --iterations 2              |  the model is already at --iterations 3
+    other.conllu                |  the model was trained on other data
+    """),
+)
+def test_going_on_with_other_settings(train, refused, options, says):
+    before = train("--seed 5")
+    refused(f"hpyp train small.conllu -o m.npz --resume {options}", *says)
+    assert Path("m.npz").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    table("""
+    --column xpos               |  a model of other data (12 sentences, --column upos)
+    --unlexicalised             |  a model of other data
+    other.conllu                |  a model of other data
+    --unlabelled other.conllu   |  a model of other data
+    """),
+)
+def test_a_model_of_other_data_is_not_lost_by_mistake(train, refused, options, says):
+    """The model of the same data may be trained again, whatever the seed, the iterations, the oracle."""
+    for same in ("--seed 5", "--seed 6", "--iterations 1", "--oracle sampled"):
+        before = train(same)
+    refused(f"hpyp train small.conllu -o m.npz {options}", "m.npz: the file exists, and is ", *says, "--force")
+    assert Path("m.npz").read_bytes() == before
+    assert train(f"{options} --force") != before
+
+
+@pytest.mark.parametrize("content", [b"1\tthe\t_\n", b"PK"])
+def test_a_file_that_is_no_model_is_not_lost_by_mistake(train, refused, small, content):
+    """But an empty one is overwritten, as mktemp leaves it."""
+    Path("m.npz").write_bytes(content)
+    refused("hpyp train small.conllu -o m.npz", "m.npz: the file exists, and is not a model", "--force")
+    refused("hpyp train small.conllu -o m.npz --resume", "m.npz")
+    assert Path("m.npz").read_bytes() == content
+    train("--force")
+    Path("n.npz").touch()
+    train(model="n.npz")
+
+
+def test_a_model_that_is_there_keeps_its_mode_and_others_are_left_alone(train, put):
+    put("n.npz", b"mine")
+    train("--seed 1")
+    Path("m.npz").chmod(0o640)
+    train("--seed 2")
+    assert Path("m.npz").stat().st_mode & 0o777 == 0o640
+    assert Path("n.npz").read_bytes() == b"mine"
+    assert {path.name for path in Path().iterdir()} == {"small.conllu", "other.conllu", "m.npz", "n.npz"}
+
+
+def test_a_terminal_has_no_line_for_every_iteration(terminal, tmp_path):
+    shutil.copy(TREEBANK, tmp_path)
+    code, shown = terminal("hpyp", "train", "treebank.conllu", "-o", "m.npz", "--seed", 1)
+    assert code == 0
+    assert "iteration 1 of 10" not in shown
+    assert "194 sentences (1487 words)" in shown
+
+
+# Training that is ended by a signal keeps its last whole iteration. Signals come when so many iterations are reported,
+# so at any point of the next one, or of writing its model.
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A treebank, repeated so that an iteration takes a while, and text."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    (folder / "treebank.conllu").write_bytes(TREEBANK.read_bytes() * 8)
+    (folder / "text.conllu").write_bytes(TREEBANK.read_bytes() * 4)
+    return folder
+
+
+def command(start, options, model):
+    """The command line of a training, by the `deptree` of a folder."""
+    return f"{start}/deptree hpyp train treebank.conllu -o {model} --seed 7 {options}".split()
+
+
+def interrupted(line, folder, after, number):
+    """Send a signal after so many iterations and passes, and a little later; the exit status, the lines on stderr."""
+    process = subprocess.Popen(line, cwd=folder, stderr=subprocess.PIPE, text=True)
+    lines = []
+    while sum("log-likelihood" in line for line in lines) < after:
+        lines.append(process.stderr.readline())
+        assert lines[-1], lines
+    time.sleep(Random(after).uniform(0, 0.05))
+    process.send_signal(number)
+    lines += process.communicate(timeout=30)[1].splitlines(keepends=True)
+    return process.returncode, lines
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize(
+    ("options", "stops"),
+    [
+        ("--iterations 24", [(1, signal.SIGINT), (5, signal.SIGKILL)]),
+        ("--iterations 12 --oracle sampled", [(2, signal.SIGKILL), (3, signal.SIGINT)]),
+        (
+            "--iterations 3 --unlabelled text.conllu --passes 9",
+            [(2, signal.SIGINT), (3, signal.SIGKILL), (2, signal.SIGINT)],
+        ),
+    ],
+    ids=["static", "sampled", "text"],
+)
+def test_it_goes_on_where_it_was_killed(folder, warm, options, stops):
+    """Several times in one run, each time from what the time before has left, to the bytes of an unbroken run."""
+    subprocess.run(command(warm, options, "whole.npz --force -q"), cwd=folder, check=True, timeout=120)
+    model = folder / "m.npz"
+    model.unlink(missing_ok=True)
+    for stop, number in stops:
+        left = {*folder.glob(".deptree-*")}  # what a run that was killed was about to write
+        again = " --resume" * model.exists()
+        code, lines = interrupted(command(warm, options + again, "m.npz"), folder, stop, number)
+        assert code == (130 if number == signal.SIGINT else -number)
+        done = read_model(str(model))[0].progress
+        assert done.iterations + done.passes >= stop
+        if number == signal.SIGINT:
+            kept = f"pass {done.passes}" if done.passes else f"iteration {done.iterations}"
+            assert lines[-1].startswith(f"deptree: interrupted; m.npz is as it was after {kept}. ")
+            assert "with --resume" in lines[-1]
+            assert {*folder.glob(".deptree-*")} == left
+        assert "Traceback" not in "".join(lines)
+    for part in folder.glob(".deptree-*"):
+        part.unlink()
+    line = command(warm, f"{options} --resume", "m.npz")
+    ended = subprocess.run(line, cwd=folder, capture_output=True, check=True, timeout=60)
+    assert b"log-likelihood" in ended.stderr
+    assert model.read_bytes() == (folder / "whole.npz").read_bytes()
+
+
+@pytest.mark.slow("process")
+def test_an_interruption_before_the_first_iteration(folder):
+    """Of a process that has just started."""
+    line = command(Path(sys.executable).parent, "--iterations 24", "none.npz")
+    process = subprocess.Popen(line, cwd=folder, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.25)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "Traceback" not in told
+    assert not (folder / "none.npz").exists()
+
+
+def test_an_interruption_is_quiet_with_quiet(folder, warm):
+    model = folder / "quiet.npz"
+    line = command(warm, "--iterations 24 -q", model)
+    process = subprocess.Popen(line, cwd=folder, stderr=subprocess.PIPE)
+    while not model.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=30)[1] == b""
+
+
+START = Progress(seed=7, oracle="static", tagset="upos", digest="", sentences=3, lifted=0)
+FIRST, SECOND = (replace(START, log_likelihoods=each) for each in ((-9.0,), (-9.0, -8.0)))
+PASS = replace(SECOND, text_log_likelihoods=(-5.0,))
+
+
+def renamed_into(path):
+    """Put another file in a file's place, as models are written."""
+    other = path.with_name(".other")
+    other.write_bytes(b"")
+    other.replace(path)
+
+
+@pytest.mark.parametrize(
+    ("had", "coming", "before", "after"),
+    [
+        (START, FIRST, "before the first iteration", "after iteration 1."),
+        (FIRST, SECOND, "after iteration 1.", "after iteration 2."),
+        (SECOND, PASS, "after iteration 2.", "after pass 1."),
+    ],
+)
+def test_the_model_counts_once_it_is_in_its_place(had, coming, before, after, tmp_path, capfd):
+    """Neither before, when it is only being written, nor later, when the next line of the program has run.
+
+    What was about to be held is held when the next model is about to be written. It is told once.
+    """
+    path = tmp_path / "m.npz"
+    if had.iterations:
+        renamed_into(path)
+    for written, expected in ((0, before), (1, after), (2, after)):
+        kept = Checkpoint(str(path), had, quiet=False)
+        kept.about_to_hold(coming)
+        if written:
+            renamed_into(path)
+        if written == 2:
+            kept.about_to_hold(PASS)
+        kept.tell()
+        kept.tell()
+        assert capfd.readouterr().err.count(expected) == 1

@@ -1,0 +1,268 @@
+"""Tags that a model does not know, wherever they stand: missing ones are no symbols, unseen ones no words."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.hpyp.files.model_file import read_model
+from deptree_cli.hpyp.model.sentences import LEXICALISED
+from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
+from deptree_cli.hpyp.options import ENOUGH, FEWEST, MOST, NAMED, UnknownTags, named
+from deptree_cli.io.sentence import Sentence
+from tests.sample import DATA
+from tests.tree_files import read_blocks
+
+TREEBANK, RAW, GOLD = ((DATA / f"{name}.conllu").read_bytes() for name in ("treebank", "raw", "raw_gold"))
+COMMANDS = pytest.mark.parametrize("command", ["parse", "surprisal", "perplexity"])
+
+
+def blocks_of(data):
+    return list(read_blocks(io.BytesIO(data), "output"))
+
+
+def changed(data, change):
+    """CoNLL-U after a change of the columns of its words, which are numbered from 0 over all sentences."""
+    lines, number = [], 0
+    for line in data.split(b"\n"):
+        columns = line.split(b"\t")
+        if columns[0].isdigit():
+            change(columns, number)
+            number += 1
+        lines.append(b"\t".join(columns))
+    return b"\n".join(lines)
+
+
+def tagged(tag, every=1, only=b"", column=3):
+    """Another UPOS for every so many words, of those with a certain tag."""
+
+    def change(columns, number):
+        if number % every == 0 and only in (b"", columns[column]):
+            columns[column] = tag
+
+    return change
+
+
+def exchange(columns, number):
+    """UPOS for XPOS."""
+    columns[3], columns[4] = columns[4], columns[3]
+
+
+def drop_xpos(columns, number):
+    """XPOS in UPOS, and nothing in its place."""
+    columns[3], columns[4] = columns[4], b"_"
+
+
+def heads(conllu):
+    """Of all words, one sentence after another."""
+    return np.array([head for block in blocks_of(conllu) for head in block.heads])
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize(
+    ("tag", "says"), [(b"_", "without a tag: 9"), (b"FOO", r"with a tag that the model does not know: 9 \(FOO 9\)")]
+)
+def test_damaged_tags_cost_next_to_nothing(done, model, put, tag, says):
+    """Every 200th word of 1,736: before they were predicted an unseen tag cost its whole neighbourhood."""
+    name, gold = put("damaged.conllu", changed(TREEBANK, tagged(tag, 200))), heads(TREEBANK)
+    ran, clean = (done(f"hpyp parse {model} {each} --particles 50") for each in (name, "$DATA/treebank.conllu"))
+    assert (heads(ran.out) == gold).mean() > (heads(clean.out) == gold).mean() - 0.01
+    says = says.replace("9", str(len(range(0, len(gold), 200))))
+    line = rf"deptree: of {len(gold)} words in UPOS, {says}\. These tags were predicted or summed over"
+    assert re.fullmatch(line, ran.said[-1])
+    assert done(f"hpyp parse {model} {name} --particles 50 --quiet").err == ""
+
+
+@COMMANDS
+@pytest.mark.parametrize("tag", [b"_", b"FOO"])
+def test_every_command_says_it_once(done, model, put, command, tag):
+    put("some.conllu", changed(RAW, tagged(tag, 30)))
+    ran = done(f"hpyp {command} {model} some.conllu --particles 5")
+    (line,) = [line for line in ran.said if "of 99 words in UPOS, with" in line]
+    assert ": 4" in line
+
+
+def test_the_column_stays_as_it_was(done, model, put):
+    """Byte for byte, whatever was predicted for it; and with --tags predict it is filled."""
+    data = changed(changed(RAW, tagged(b"_", 7)), tagged(b"FOO", 33))
+    put("some.conllu", data)
+    expected = [block.column("upos") for block in blocks_of(data)]
+    for how in ("", "--beam 3", "-k 1 --seed 1"):
+        found = blocks_of(done(f"hpyp parse {model} some.conllu {how}").out)
+        assert [block.column("upos") for block in found] == expected
+    found = blocks_of(done(f"hpyp parse {model} some.conllu --tags predict").out)
+    known = set(read_model(str(model))[0].symbols.tags.symbols)
+    assert {tag for block in found for tag in block.column("upos")} <= known
+    assert "_" not in known
+
+
+@COMMANDS
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (tagged(b"FOO", only=b"NOUN"), r"the tags of \d+ of \d+ words in UPOS \(FOO \d+\)\. It knows ADJ, .*tag set"),
+        (exchange, r"the tags of \d+ of \d+ words in UPOS \(NN 21, DT .*XPOS has tags that it knows: swap the columns"),
+        (drop_xpos, r"the tags of \d+ of \d+ words in UPOS \(NN 21, DT .*It knows ADJ, .* or pass --tags predict"),
+        (tagged(b"_"), r"no word has a tag in UPOS\. Tag the words, or pass --tags predict"),
+        (tagged(b""), r"no word has a tag in UPOS\. Tag the words, or pass --tags predict"),
+    ],
+    ids=["FOO", "exchange", "drop", "missing", "empty"],
+)
+def test_too_many_are_an_error(refused, done, model, put, command, change, says):
+    """Before anything is written, in a line that guesses why; the other way of reading works."""
+    put("odd.conllu", changed(RAW, change))
+    says = says if "no word" in says else f"the model does not know {says}"
+    ran = refused(f"hpyp {command} {model} odd.conllu --on-error skip")
+    assert re.match(rf"deptree: odd\.conllu: {says}", ran.err), ran.err
+    assert "UPOS" not in done(f"hpyp {command} {model} odd.conllu --tags predict --particles 5").err
+
+
+def test_a_parser_without_words(refused, done, xpos_model, put):
+    """It predicts no tags for a text, and sums out those of single words, here of XPOS."""
+    put("some.conllu", changed(RAW, tagged(b"_", 10, column=4)))
+    ran = done(f"hpyp parse {xpos_model} some.conllu")
+    assert "in XPOS, without a tag: 10." in ran.err
+    assert len(blocks_of(ran.out)) == 12
+    put("odd.conllu", changed(RAW, exchange))
+    says = "UPOS has tags that it knows: swap the columns, or train with --lexicalised"
+    refused(f"hpyp parse {xpos_model} odd.conllu", says)
+
+
+def test_each_file_is_judged_by_itself(deptree, model, put):
+    """A good file in front does not hide a bad one; what was done before it is not left in the output's place."""
+    put("bad.conllu", changed(RAW, exchange))
+    ran = deptree(f"hpyp parse {model} $DATA/treebank.conllu bad.conllu -o out.conllu --particles 5")
+    assert ran.code == 2
+    assert ran.said[-1].startswith("deptree: bad.conllu: the model does not know")
+    assert not Path("out.conllu").exists()
+
+
+@pytest.mark.parametrize("option", ["--oracle static", "--oracle sampled", "--unlexicalised"])
+def test_training_leaves_sentences_out(done, put, option):
+    """20 of 194 sentences lose a tag; neither the model nor what it writes has a sign in the place of tags."""
+    sentences = TREEBANK.split(b"\n\n")
+    for number in range(0, 200, 10):
+        sentences[number] = re.sub(rb"(?m)^(1\t\S+\t\S+)\t\S+", rb"\1\t_", sentences[number])
+    put("some.conllu", b"\n\n".join(sentences))
+    put("rest.conllu", b"\n\n".join(each for number, each in enumerate(sentences) if number % 10 or number > 193))
+    ran, _ = (
+        done(f"hpyp train {name}.conllu -o {name}.npz --iterations 2 --seed 1 {option}") for name in ("some", "rest")
+    )
+    assert "deptree: left out of training: in 20 of 194 sentences a word has no tag in UPOS" in ran.said
+    trained = read_model("some.npz")[0]
+    assert trained.progress.sentences == 174
+    assert "_" not in trained.symbols.tags.symbols
+    assert Path("rest.npz").read_bytes() == Path("some.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "says"),
+    [
+        ("", tagged(b"_", 3), "has no tag in UPOS, too many .* take tags from XPOS with --column xpos"),
+        ("--column xpos", tagged(b"_", 3, column=4), "has no tag in XPOS, .* take tags from UPOS with --column upos"),
+        ("", tagged(b""), "has no tag in UPOS"),
+        ("", tagged(b"_", column=7), "has no DEPREL, too many to leave out. Fill in DEPREL, .*such as dep"),
+    ],
+    ids=["upos", "xpos", "empty", "deprel"],
+)
+def test_too_many_to_leave_out(refused, put, options, change, says):
+    put("odd.conllu", changed(TREEBANK, change))
+    ran = refused(f"hpyp train odd.conllu -o m.npz {options}")
+    assert re.search(rf"odd\.conllu:\d+: in 194 of 194 sentences a word {says}", ran.err), ran.err
+    assert not Path("m.npz").exists()
+
+
+def test_labels_that_the_model_does_not_know(done, model, put):
+    """They leave an annotated tree out, and are said once."""
+    put("gold.conllu", GOLD.replace(b"\tnsubj\t", b"\tnsubj:odd\t", 2).replace(b"\tdet\t", b"\t_\t", 1))
+    ran = done(f"hpyp perplexity {model} gold.conllu --particles 5 --seed 1")
+    assert (ran.rows[0]["left_out_unseen_label"], ran.rows[0]["left_out_no_tree"]) == (1, 1)
+    assert "labels that the model does not know: nsubj:odd 2" in ran.said[-1]
+
+
+def test_perplexity_counts_trees_without_a_joint_probability(done, model, put):
+    row, clean, summed = (
+        done(f"hpyp perplexity {model} {put('some.conllu', data)} --particles 1000 --seed 1").rows[0]
+        for data in (changed(GOLD, tagged(b"_", 50)), GOLD, changed(GOLD, tagged(b"_", 2)))
+    )
+    assert (row["left_out_unknown_tag"], row["trees"]) == (2, 10)
+    assert summed["evidence_bits"] < clean["evidence_bits"] - 1  # half the tags less to be surprised by
+
+
+# When sentences are held back, and when they are refused.
+
+SYMBOLS = Symbols(Lexicon(Vocabulary(())), Vocabulary(("NOUN", "VERB")), ("dep",), LEXICALISED)
+
+
+def sentence(*tags):
+    """A sentence of words with these tags."""
+    rows = "".join(f"{word}\ta\t_\t{tag}" + "\t_" * 6 + "\n" for word, tag in enumerate(tags, 1))
+    (block,) = blocks_of(f"{rows}\n".encode("latin-1"))
+    return Sentence("x", 1, block.n, "x", block)
+
+
+GOOD = sentence("NOUN", "VERB")
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "held"), [((), 1), ((sentence("NOUN", "_"),), ENOUGH // 2), ((sentence("NOUN", "FOO"),), ENOUGH // 2)]
+)
+def test_doubtful_sentences_are_held_back_until_there_are_enough_words(doubtful, held):
+    """Others flow. A bad part far behind ends the run."""
+    read = 0
+
+    def counted():
+        nonlocal read
+        for each in [GOOD, *doubtful, *[GOOD] * ENOUGH, *[sentence("FOO")] * ENOUGH]:
+            read += 1
+            yield each
+
+    found = UnknownTags(SYMBOLS, "upos").watched(counted(), "x")
+    next(found)
+    assert read == 1
+    next(found)
+    assert read == max(held, 2)
+    with pytest.raises(DeptreeError, match="does not know"):
+        list(found)
+    assert read < ENOUGH + 0.06 * 2 * ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("unseen", "words", "refused"),
+    [
+        (int(MOST * ENOUGH), ENOUGH, False),
+        (int(MOST * ENOUGH) + 1, ENOUGH, True),
+        (FEWEST - 1, FEWEST - 1, False),
+        (FEWEST, FEWEST, True),
+        (FEWEST, round(FEWEST / MOST), False),
+    ],
+)
+def test_the_limit(unseen, words, refused):
+    """More than 5 % of at least 1,000 words, or of all there are; five at least."""
+    watch = UnknownTags(SYMBOLS, "upos")
+    found = watch.watched(map(sentence, ["FOO"] * unseen + ["NOUN"] * (words - unseen)), "x")
+    if refused:
+        with pytest.raises(DeptreeError, match=f"x: the model does not know the tags of {unseen} of {words} words"):
+            list(found)
+    else:
+        assert len(list(found)) == words
+        told = f"of {words} words in UPOS, with a tag that the model does not know: {unseen} (FOO "
+        assert watch.line.startswith(told)
+
+
+def test_errors_pass_in_their_place():
+    """Also those of sentences that are not UTF-8, which are found where they are worked on."""
+    error, bad = DeptreeError("malformed"), sentence("N\xff")
+    watch = UnknownTags(SYMBOLS, "upos")
+    assert list(watch.watched([GOOD, error, bad, GOOD], "x")) == [GOOD, error, bad, GOOD]
+    assert watch.line == ""
+
+
+def test_the_most_frequent_are_named():
+    assert named({"a": 1, "b": 3}) == "b 3, a 1"
+    assert named({str(number): 1 for number in range(NAMED + 1)}).endswith(", ...")

@@ -1,0 +1,303 @@
+"""Small restaurants and parsers for tests: as kernels have them, and in the terms of the references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptree_cli.hpyp.kernels import restaurants as kernel
+from deptree_cli.hpyp.kernels.configurations import Model
+from deptree_cli.hpyp.kernels.restaurants import NONE, Paths, Restaurants
+from deptree_cli.hpyp.model.process import Process, predictions
+from deptree_cli.hpyp.model.sentences import LEXICALISED, NAMES, UNLEXICALISED, Annotated, Contexts
+from deptree_cli.hpyp.model.training import STATIC, Progress, Trained, Training, TrainingSettings
+from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
+from tests.hpyp import reference
+from tests.hpyp.reference import Context, Event, Franchise, Seating, Sizes
+
+State = NDArray[np.uint64]
+
+
+def as_arrays(*sequences: Sequence[int]) -> list[NDArray[np.int32]]:
+    """Numbers as kernels take them."""
+    return [np.array(sequence, dtype=np.int32) for sequence in sequences]
+
+
+# Restaurants.
+
+
+def prefixes_of(restaurants: Restaurants) -> dict[int, Context]:
+    """The contexts of all nodes, found from the children of each."""
+    parents = {
+        int(child): (int(key) >> kernel.BITS, int(key) & ((1 << kernel.BITS) - 1))
+        for key, child in restaurants.children
+        if key != NONE
+    }
+    found: dict[int, Context] = {0: ()}
+    for node in sorted(parents):  # children are made after their parents
+        parent, symbol = parents[node]
+        found[node] = (*found[parent], symbol)
+    return found
+
+
+def sizes_of(restaurants: Restaurants, entry: int) -> Sizes:
+    """The sizes of the tables of a dish, in falling order."""
+    _, _, customers, tables, at = restaurants.entries[entry].tolist()
+    if tables < 2:
+        assert at == NONE
+        return (customers,) * tables
+    found: list[int] = []
+    while at != NONE:
+        size, count, at = restaurants.bins[at].tolist()
+        found += [size] * count
+    assert (sum(found), len(found)) == (customers, tables)
+    return tuple(sorted(found, reverse=True))
+
+
+def seating_of(restaurants: Restaurants) -> Seating:
+    """The tables of each restaurant and dish; sums of customers and tables must be what the node says."""
+    found: list[tuple[Event, Sizes]] = []
+    for node, prefix in prefixes_of(restaurants).items():
+        customers, tables, entry, level = restaurants.nodes[node].tolist()
+        assert level == len(prefix)
+        here = []
+        while entry != NONE:
+            here.append(((prefix, int(restaurants.entries[entry, kernel.DISH])), sizes_of(restaurants, entry)))
+            entry = int(restaurants.entries[entry, kernel.NEXT])
+        assert (sum(sum(sizes) for _, sizes in here), sum(len(sizes) for _, sizes in here)) == (customers, tables)
+        found += [(event, sizes) for event, sizes in here if sizes]
+    return tuple(sorted(found))
+
+
+def franchise_of(restaurants: Restaurants, events: Sequence[Event] | None = None) -> Franchise:
+    """The same seating in a reference, which checks that it fits the events."""
+    hyper = restaurants.discounts.tolist(), restaurants.strengths.tolist()
+    found = Franchise(round(1 / restaurants.base[0]), *hyper, seating_of(restaurants))
+    if events is not None:
+        found.check(events)
+    return found
+
+
+def random_events(number: int, levels: int, symbols: int, vocabulary: int, seed: int) -> list[Event]:
+    """Events with contexts of levels - 1 symbols from 0 on; small numbers are frequent."""
+    rng = np.random.default_rng(seed)
+
+    def draw(size: int) -> int:
+        return int(size * rng.random() ** 2)
+
+    return [(tuple(draw(symbols) for _ in range(levels - 1)), draw(vocabulary)) for _ in range(number)]
+
+
+def indexed(process: Process, events: Sequence[Event]) -> Paths:
+    """The paths of events, which are made where they are new."""
+    contexts = np.array([context for context, _ in events], dtype=np.int32)
+    return process.index(contexts, np.array([dish for _, dish in events], dtype=np.int32))
+
+
+class Tables:
+    """The restaurants of some events, looked up and nobody seated, with room for all their tables."""
+
+    def __init__(
+        self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], events: Sequence[Event]
+    ) -> None:
+        process, self.events = Process(len(discounts) - 1, vocabulary), list(events)
+        process.restaurants.discounts[:], process.restaurants.strengths[:] = discounts, strengths
+        self.paths = indexed(process, events)
+        process.make_room(bins=4096)
+        self.restaurants = process.restaurants
+
+    def add(self, event: int, state: State) -> float:
+        return float(kernel.add(self.restaurants, self.paths.nodes[event], self.paths.entries[event], state))
+
+    def remove(self, event: int, state: State) -> None:
+        kernel.remove(self.restaurants, self.paths.nodes[event], self.paths.entries[event], state)
+
+    def seating(self) -> Seating:
+        return seating_of(self.restaurants)
+
+    def franchise(self, seated: Sequence[int]) -> Franchise:
+        """The same seating in a reference, which checks that it fits the events of these numbers."""
+        return franchise_of(self.restaurants, [self.events[number] for number in seated])
+
+    def sweep(self, times: int, seated: bool, state: State) -> None:
+        """Seat the customers of all events so many times, again or anew: all are events of the same sentence."""
+        cuts, order = np.array([0, len(self.events)]), np.zeros(times, dtype=np.int64)
+        kernel.sweep(self.restaurants, self.paths, cuts, order, seated, kernel.NOBODY, 0.0, state)
+
+
+# Parsers trained on random trees.
+
+
+class Known(Enum):
+    """Which words have a tag that is known."""
+
+    ALL, NONE, SOME = "all tags", "no tags", "some tags"
+
+    def of(self, place: int) -> bool:
+        return self is Known.ALL or (self is Known.SOME and place % 2 == 0)
+
+
+FIRST = 2  # 0 and 1 stand for what is missing and for the root
+
+
+class Toy:
+    """A trained parser with words and tags from 2 on.
+
+    Attributes:
+        model: for kernels.
+        restaurants: of actions, tags and words, which the model was made of.
+        reference: for enumerations; the same probabilities, computed by dictionaries.
+        labels, tags, words: how many labels there are, and symbols with those of numbers 0 and 1.
+    """
+
+    def __init__(self, seed: int, labels: int = 2, tags: int = 5, words: int = 6, lexicalised: bool = True) -> None:
+        self.labels, self.tags, self.words, self.lexicalised = labels, tags, words, lexicalised
+        self.rng = np.random.default_rng(seed)
+        self.contexts = LEXICALISED if lexicalised else UNLEXICALISED
+        events: dict[str, list[Event]] = {"action": [], "tag": [], "word": []}
+        for _ in range(12):
+            for name, event in self._events():
+                events[name].append(event)
+        choices = {"action": 2 * labels + 1, "tag": tags - 1, "word": words - 1}
+        sizes = {"action": 2 * labels + 1, "tag": tags, "word": words}
+        processes = {name: self._trained(events[name], choices[name]) for name in events}
+        self.restaurants = tuple(process.restaurants for process in processes.values())
+        if not lexicalised:
+            del processes["word"]
+        self.model = self._at_rest(processes, sizes)
+        distributions = [read_off(process, sizes[name]) for name, process in processes.items()]
+        elements = [getattr(self.contexts, name) for name in events]
+        self.reference = reference.Model(labels, *distributions, *[None] * (3 - len(distributions)), *elements)
+
+    def _at_rest(self, processes: dict[str, Process], sizes: dict[str, int]) -> Model:
+        snapshots = [process.at_rest() for process in processes.values()]
+        tables, roots = predictions(snapshots, [sizes[name] for name in processes])
+        codes = tuple(self.contexts.codes(name) for name in NAMES)
+        all_roots = np.array([*roots, NONE][:3], dtype=np.int64)
+        return Model(tables, all_roots, codes, self.labels, self.tags)
+
+    def sentence(self, n: int, known: Known = Known.ALL) -> tuple[list[int], list[int]]:
+        """Random words and tags, null for those that are not known."""
+        words, tags = (self.rng.integers(FIRST, high, n).tolist() for high in (self.words, self.tags))
+        return words, [tag if known.of(place) else 0 for place, tag in enumerate(tags)]
+
+    def candidates(self, tags: list[int]) -> list[list[int]]:
+        """All tags for each word whose own is not known."""
+        return [[tag] if tag else list(range(FIRST, self.tags)) for tag in tags]
+
+    def _events(self) -> Iterator[tuple[str, Event]]:
+        """Those of a random derivation of a random sentence; half of its actions are the first that are legal."""
+        words, tags = self.sentence(int(self.rng.integers(1, 6)))
+        configuration = reference.Configuration(len(words), self.labels)
+        while legal := configuration.legal():
+            action = int(self.rng.choice(legal)) if self.rng.random() < 0.5 else legal[0]
+            shifted = configuration.shifted
+            yield "action", (configuration.context(self.contexts.action, words, tags), action)
+            if action == reference.SHIFT:
+                yield "tag", (configuration.context(self.contexts.tag, words, tags), tags[shifted])
+                yield "word", (configuration.context(self.contexts.word, words, tags), words[shifted])
+            configuration = configuration.after(action)
+
+    def _trained(self, events: list[Event], choices: int) -> Process:
+        """A process with everybody seated, and some level-specific discounts and strengths."""
+        length = len(events[0][0])
+        process = Process(length, choices)
+        process.restaurants.discounts[:] = self.rng.uniform(0.2, 0.9, length + 1)
+        process.restaurants.strengths[:] = self.rng.uniform(0, 2, length + 1)
+        paths, cuts, order = indexed(process, events), np.array([0, len(events)]), np.zeros(1, dtype=np.int64)
+        state = self.rng.integers(2**63, size=4).astype(np.uint64)
+        for seated in (False, True):
+            process.sweep(paths, cuts, order, seated, state)
+        return process
+
+
+def read_off(process: Process, size: int) -> reference.Distribution:
+    """The distribution of a process by the reference's formula, each context worked out once."""
+    franchise = franchise_of(process.restaurants)
+    return cache(lambda context: [franchise.prob(context, dish) for dish in range(size)])
+
+
+def trained_of(toy: Toy) -> Trained:
+    """A toy as a parser: words are w2, w3, ..., tags t2, t3, ..., labels l0, l1, ..."""
+    words, tags = (
+        [f"{letter}{number}" for number in range(FIRST, size)] for letter, size in (("w", toy.words), ("t", toy.tags))
+    )
+    lexicon = Lexicon(Vocabulary(tuple(words) if toy.lexicalised else ()))
+    labels = tuple(f"l{number}" for number in range(toy.labels))
+    symbols = Symbols(lexicon, Vocabulary(tuple(tags)), labels, toy.contexts)
+    found = Trained(symbols, (), Progress(0, STATIC, "upos", "", 0, 0))
+    vars(found)["model"] = toy.model  # what is cached there is made of the processes otherwise
+    return found
+
+
+def sentence_of(words: Sequence[int], tags: Sequence[int], tree: Sequence[tuple[int, int]] = ()) -> Annotated:
+    """A sentence of a toy's words and tags; tree: head and label (from 1) of every word, nothing if it is not known."""
+    n = len(words)
+    heads = np.array([head for head, _ in tree] or [-1] * n, dtype=np.int32)
+    deprels = tuple(f"l{label - 1}" for _, label in tree) or ("_",) * n
+    forms, tagged = tuple(f"w{word}" for word in words), tuple(f"t{tag}" for tag in tags)
+    return Annotated("toy", "", forms, tagged, heads, deprels)
+
+
+# A treebank of nine sentences and a text of four, and training on them.
+
+TREES = [
+    "the/DET:det:2 dog/NOUN:nsubj:3 sleeps/VERB:root:0",
+    "the/DET:det:2 cat/NOUN:nsubj:3 sees/VERB:root:0 the/DET:det:5 dog/NOUN:obj:3 today/ADV:advmod:3",
+    "she/PRON:nsubj:2 sees/VERB:root:0 a/DET:det:4 cat/NOUN:obj:2",
+    "sleep/VERB:root:0",
+    "we/PRON:nsubj:4 all/DET:det:1 soon/ADV:advmod:4 sleep/VERB:root:0 here/ADV:advmod:4 now/ADV:advmod:4",
+    "big/ADJ:amod:2 dogs/NOUN:nsubj:3 eat/VERB:root:0 cats/NOUN:obj:3 in/ADP:case:6 barns/NOUN:obl:3",
+    "two/NUM:nummod:2 cats/NOUN:root:0 on/ADP:case:4 chairs/NOUN:nmod:2",
+    "Anna/PROPN:nsubj:2 sang/VERB:root:0 him/PRON:iobj:2 one/NUM:nummod:5 song/NOUN:obj:2",
+    "a/DET:det:3 big/ADJ:amod:3 dog/NOUN:root:0 of/ADP:case:6 the/DET:det:6 cat/NOUN:nmod:3 there/ADV:advmod:3",
+]
+TEXT = ["the dog sees a cat there", "sleep", "a big cat sleeps", "she sees the dog of the cat today"]
+
+
+def annotated(line: str, number: int = 1) -> Annotated:
+    """A sentence of words as ``form/tag:label:head``, or of forms alone."""
+    cells = [(word.replace("/", ":") if "/" in word else f"{word}:_:_:-1").split(":") for word in line.split()]
+    forms, tags, deprels, heads = zip(*cells, strict=True)
+    return Annotated(f"s{number}", "", forms, tags, np.array(heads, dtype=np.int32), deprels)
+
+
+TREEBANK = [annotated(line, number) for number, line in enumerate(TREES)]
+UNLABELLED = [annotated(line, number) for number, line in enumerate(TEXT * 3)]
+
+
+def begun(
+    oracle: str = STATIC,
+    contexts: Contexts = LEXICALISED,
+    text: Sequence[Annotated] = (),
+    trained: Trained | None = None,
+    seed: int = 3,
+) -> Training:
+    """Training on the small treebank."""
+    return Training(TREEBANK, contexts, TrainingSettings(seed, oracle, "upos"), text, trained)
+
+
+def run(training: Training, iterations: int, passes: int = 0) -> Trained:
+    """Train until there have been so many iterations and passes."""
+    while training.progress.iterations < iterations:
+        training.iterate()
+    while training.progress.passes < passes:
+        training.read()
+    return training.trained()
+
+
+def same(one: Trained, other: Trained) -> bool:
+    """Whether two parsers are the same in every number."""
+    first, second = (
+        [
+            *(array for process in each.processes for array in process.arrays().values()),
+            each.derivations,
+            *(each.parses or ()),
+        ]
+        for each in (one, other)
+    )
+    return one.progress == other.progress and len(first) == len(second) and all(map(np.array_equal, first, second))
