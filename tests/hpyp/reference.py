@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 Context = tuple[int, ...]
 Event = tuple[Context, int]  # a context and a dish
@@ -28,16 +28,13 @@ Seating = tuple[tuple[Event, Sizes], ...]  # sorted: the tables of each restaura
 class Franchise:
     """Seated restaurants to predict from: `vocabulary` dishes, discounts d and strengths theta of each level."""
 
-    def __init__(
-        self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], seating: Seating
-    ) -> None:
-        self.vocabulary, self.discounts, self.strengths = vocabulary, tuple(discounts), tuple(strengths)
-        self.seating = seating
-        self.tables: dict[Context, dict[int, Sizes]] = defaultdict(dict)
+    def __init__(self, vocabulary, discounts, strengths, seating):
+        self.vocabulary, self.discounts, self.strengths, self.seating = vocabulary, discounts, strengths, seating
+        self.tables = defaultdict(dict)
         for (prefix, dish), sizes in seating:
             self.tables[prefix][dish] = sizes
 
-    def prob(self, context: Context, dish: int) -> float:
+    def prob(self, context, dish):
         """The probability that the next customer of a restaurant gets a dish."""
         below = self.prob(context[:-1], dish) if context else 1 / self.vocabulary
         d, theta = self.discounts[len(context)], self.strengths[len(context)]
@@ -47,7 +44,7 @@ class Franchise:
         from_tables = sum(size - d for size in self.tables[context].get(dish, ()))
         return (from_tables + (theta + d * len(sizes)) * below) / (theta + sum(sizes))
 
-    def check(self, events: Sequence[Event]) -> None:
+    def check(self, events):
         """Raise AssertionError where the tables do not fit each other or the customers that came."""
         sent = Counter(events)
         for (prefix, dish), sizes in self.seating:
@@ -57,22 +54,22 @@ class Franchise:
         assert {event: sum(sizes) for event, sizes in self.seating} == sent
 
 
-def log_seating(seating: Seating, discounts: Sequence[float], strengths: Sequence[float]) -> float:
+def log_seating(seating, discounts, strengths):
     """The log-probability of a seating with named customers: the product over customers, each given those who came
     before it to the same restaurant, dishes left out."""
-    tables: dict[Context, list[int]] = defaultdict(list)
+    tables = defaultdict(list)
     for (prefix, _), sizes in seating:
         tables[prefix] += sizes
-    terms: list[float] = []
+    terms = []
     for prefix, all_sizes in tables.items():
         order = [table for table, size in enumerate(all_sizes) for _ in range(size)]
         terms += _log_arrivals(order, discounts[len(prefix)], strengths[len(prefix)])
     return math.fsum(terms)
 
 
-def _log_arrivals(order: Sequence[int], d: float, theta: float) -> Iterator[float]:
+def _log_arrivals(order, d, theta):
     """Of each customer of a restaurant, by table in order of arrival; the first one has no choice."""
-    seated: Counter[int] = Counter()
+    seated = Counter()
     for arrived, table in enumerate(order):
         weight = seated[table] - d if seated[table] else theta + d * len(+seated)
         if arrived:
@@ -80,7 +77,7 @@ def _log_arrivals(order: Sequence[int], d: float, theta: float) -> Iterator[floa
         seated[table] += 1
 
 
-def _set_partitions(count: int) -> Iterator[list[list[int]]]:
+def _set_partitions(count):
     """All partitions of 0, ..., count - 1 into sets."""
     if count == 0:
         yield []
@@ -91,7 +88,7 @@ def _set_partitions(count: int) -> Iterator[list[list[int]]]:
         yield [*smaller, [count - 1]]
 
 
-def _seatings(events: Counter[Event]) -> Iterator[tuple[dict[Event, Sizes], int]]:
+def _seatings(events):
     """All seatings of customers, whose contexts have one length, in their restaurants and those below; and how many
     ways of naming the customers of the tables each stands for."""
     if not events:
@@ -103,7 +100,7 @@ def _seatings(events: Counter[Event]) -> Iterator[tuple[dict[Event, Sizes], int]
     }
     for chosen in product(*(shapes[count].items() for count in events.values())):
         here = {event: sizes for event, (sizes, _) in zip(events, chosen, strict=True)}
-        parents: Counter[Event] = Counter()
+        parents = Counter()
         for (context, dish), sizes in here.items():
             if context:
                 parents[context[:-1], dish] += len(sizes)
@@ -115,11 +112,8 @@ def _seatings(events: Counter[Event]) -> Iterator[tuple[dict[Event, Sizes], int]
 class Posterior:
     """All seatings of a few customers: `probs` of each, and the `evidence` of the dishes, seatings summed out."""
 
-    def __init__(
-        self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], events: Sequence[Event]
-    ) -> None:
-        self.hyper = vocabulary, discounts, strengths
-        weights: dict[Seating, float] = {}
+    def __init__(self, vocabulary, discounts, strengths, events):
+        self.hyper, weights = (vocabulary, discounts, strengths), {}
         for tables, ways in _seatings(Counter(events)):
             seating = tuple(sorted(tables.items()))
             drawn = sum(len(sizes) for (prefix, _), sizes in seating if not prefix)  # from the base distribution
@@ -127,7 +121,7 @@ class Posterior:
         self.evidence = math.fsum(weights.values())
         self.probs = {seating: weight / self.evidence for seating, weight in weights.items()}
 
-    def prob(self, context: Context, dish: int) -> float:
+    def prob(self, context, dish):
         """The predictive probability, seatings summed out."""
         return math.fsum(
             prob * Franchise(*self.hyper, seating).prob(context, dish) for seating, prob in self.probs.items()
@@ -153,7 +147,7 @@ class Configuration(NamedTuple):
     arcs: frozenset[tuple[int, int, int]] = frozenset()
     single_root: bool = True
 
-    def legal(self) -> list[int]:
+    def legal(self):
         """The actions that are possible; none at the end."""
         found = [SHIFT] if self.shifted < self.n else []
         if len(self.stack) > 2:
@@ -162,7 +156,7 @@ class Configuration(NamedTuple):
             found += range(self.labels + 1, 2 * self.labels + 1)
         return found
 
-    def after(self, *actions: int) -> Configuration:
+    def after(self, *actions):
         """The configuration that legal actions lead to."""
         if not actions:
             return self
@@ -176,12 +170,12 @@ class Configuration(NamedTuple):
             found = self._replace(stack=(*rest[1:], s2), arcs=self.arcs | {(s2, s1, action - self.labels)})
         return found.after(*more)
 
-    def tree(self) -> Tree:
+    def tree(self):
         """Heads and labels of all words, at the end."""
         by_dependent = {dependent: (head, label) for head, dependent, label in self.arcs}
         return tuple(by_dependent[word] for word in range(1, self.n + 1))
 
-    def node(self, name: str) -> int | None:
+    def node(self, name):
         """The node of an element such as ``s1``, ``lc(s2)`` or ``b``, or None."""
         if name == "b":
             return self.shifted + 1 if self.shifted < self.n else None
@@ -196,7 +190,7 @@ class Configuration(NamedTuple):
             return min((child for child in children if child < parent), default=None)
         return max((child for child in children if child > parent), default=None)
 
-    def context(self, names: Sequence[str], words: Sequence[int], tags: Sequence[int]) -> tuple[int, ...]:
+    def context(self, names, words, tags):
         """The symbols of elements such as ``rc(s1).t``, given ids of the words and tags known so far."""
         found = []
         for name, _, kind in (element.rpartition(".") for element in names):
@@ -206,53 +200,25 @@ class Configuration(NamedTuple):
         return tuple(found)
 
 
-def static_oracle(gold: Tree, labels: int, single_root: bool = True) -> list[int]:
-    """The derivation of a projective tree that adds each arc as soon as it can be added."""
-    configuration, actions = Configuration(len(gold), labels, single_root=single_root), []
-    while configuration.legal():
-        actions.append(max(_candidates(configuration, gold)))
-        configuration = configuration.after(actions[-1])
-    return actions
+@cache
+def derivations_of(gold, labels, single_root=True):
+    """All derivations of a tree, none if it is not projective: only arcs of the tree are ever made."""
 
-
-def oracle_derivations(gold: Tree, labels: int, single_root: bool = True) -> Iterator[list[int]]:
-    """All derivations of a tree that the non-deterministic oracle leads to."""
-
-    def go_on(configuration: Configuration, actions: list[int]) -> Iterator[list[int]]:
-        if not configuration.legal():
+    def go_on(configuration, actions):
+        legal = configuration.legal()
+        if not legal:
             yield actions
-            return
-        for action in _gold_actions(configuration, gold):
-            yield from go_on(configuration.after(action), [*actions, action])
+        for action in legal:
+            after = configuration.after(action)
+            if all(gold[dependent - 1] == (head, label) for head, dependent, label in after.arcs):
+                yield from go_on(after, (*actions, action))
 
-    yield from go_on(Configuration(len(gold), labels, single_root=single_root), [])
-
-
-def _gold_actions(configuration: Configuration, gold: Tree) -> list[int]:
-    """All actions after which the tree can still be derived."""
-    candidates = _candidates(configuration, gold)
-    if len(candidates) == 2 and max(candidates) <= configuration.labels:
-        s1 = configuration.stack[-1]
-        missing = [word for word, (head, _) in enumerate(gold, 1) if head == s1 and word > configuration.shifted]
-        return candidates if missing else [max(candidates)]
-    return [max(candidates)]
+    return tuple(go_on(Configuration(len(gold), labels, single_root=single_root), ()))
 
 
-def _candidates(configuration: Configuration, gold: Tree) -> list[int]:
-    """Shift if it is legal, and the arc of the tree between the two topmost nodes if it can be added now."""
-    found = [action for action in configuration.legal() if action == SHIFT]
-    if len(configuration.stack) > 1:
-        s2, s1 = configuration.stack[-2:]
-        if s2 and gold[s2 - 1][0] == s1 and _is_complete(configuration, gold, s2):
-            found.append(gold[s2 - 1][1])
-        elif gold[s1 - 1][0] == s2 and _is_complete(configuration, gold, s1):
-            found.append(configuration.labels + gold[s1 - 1][1])
-    return found
-
-
-def _is_complete(configuration: Configuration, gold: Tree, node: int) -> bool:
-    has = {dependent for head, dependent, _ in configuration.arcs if head == node}
-    return has == {word for word, (head, _) in enumerate(gold, 1) if head == node}
+def static_derivation(gold, labels, single_root=True):
+    """The derivation of a projective tree that adds each arc as soon as it can be added: reductions come first."""
+    return max(derivations_of(gold, labels, single_root), key=lambda actions: [action != SHIFT for action in actions])
 
 
 class Model(NamedTuple):
@@ -267,9 +233,7 @@ class Model(NamedTuple):
     tag_elements: Sequence[str] = ACTION
     word_elements: Sequence[str] = WORD
 
-    def factors(
-        self, configuration: Configuration, action: int, words: Sequence[int], tags: Sequence[int]
-    ) -> tuple[float, float, float]:
+    def factors(self, configuration, action, words, tags):
         """The probabilities of an action, and of the tag and the word if it is a shift, or else 1."""
         prob = self.action(configuration.context(self.action_elements, words, tags))[action]
         if action != SHIFT:
@@ -280,11 +244,10 @@ class Model(NamedTuple):
             return prob, tag, 1.0
         return prob, tag, self.word(configuration.context(self.word_elements, words, tags))[words[place]]
 
-    def step(self, configuration: Configuration, action: int, words: Sequence[int], tags: Sequence[int]) -> float:
-        """Their product."""
+    def step(self, configuration, action, words, tags):
         return math.prod(self.factors(configuration, action, words, tags))
 
-    def log_probs(self, words: Sequence[int], tags: Sequence[int], actions: Sequence[int]) -> NDArray[np.float64]:
+    def log_probs(self, words, tags, actions):
         """The log-probabilities of a derivation's actions, tags and words, (3,)."""
         configuration, found = Configuration(len(words), self.labels), np.zeros(3)
         for action in actions:
@@ -311,19 +274,14 @@ class Enumeration:
         prefix_evidences: of each word, the sum over partial derivations up to its shift, that included.
     """
 
-    def __init__(
-        self, model: Model, words: Sequence[int], tags: Sequence[Sequence[int]], single_root: bool = True
-    ) -> None:
-        self.model, self.words, self.candidates = model, tuple(words), tags
-        self.derivations: list[Derivation] = []
-        self._prefixes: list[list[float]] = [[] for _ in words]
-        self._extend(Configuration(len(words), model.labels, single_root=single_root), (), (), 1.0)
+    def __init__(self, model, words, tags):
+        self.model, self.words, self.candidates, self.derivations = model, tuple(words), tags, []
+        self._prefixes = [[] for _ in words]
+        self._extend(Configuration(len(words), model.labels), (), (), 1.0)
         self.evidence = math.fsum(one.prob for one in self.derivations)
         self.prefix_evidences = [math.fsum(probs) for probs in self._prefixes]
 
-    def _extend(
-        self, configuration: Configuration, actions: tuple[int, ...], tags: tuple[int, ...], prob: float
-    ) -> None:
+    def _extend(self, configuration, actions, tags, prob):
         legal = configuration.legal()
         if not legal:
             self.derivations.append(Derivation(actions, tags, configuration.tree(), prob))
@@ -337,7 +295,7 @@ class Enumeration:
                     self._prefixes[configuration.shifted].append(longer)
                 self._extend(configuration.after(action), (*actions, action), tags + more, longer)
 
-    def marginals(self) -> NDArray[np.float64]:
+    def marginals(self):
         """The posterior of labelled arcs, (n + 1, n + 1, L + 1) ``[head, dependent, label]``."""
         found = np.zeros((len(self.words) + 1, len(self.words) + 1, self.model.labels + 1))
         for one in self.derivations:
@@ -345,7 +303,7 @@ class Enumeration:
                 found[head, dependent, label] += one.prob / self.evidence
         return found
 
-    def surprisals(self) -> list[float]:
+    def surprisals(self):
         """Bits of each word given those before it."""
         before = [1.0, *self.prefix_evidences[:-1]]
         return [math.log2(one / other) for one, other in zip(before, self.prefix_evidences, strict=True)]

@@ -13,7 +13,7 @@ from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.model import parsing
 from deptree_cli.hpyp.model.parsing import Evidence, Joint, evidence, generated, joint
-from tests.hpyp.reference import SHIFT, Configuration, Enumeration, static_oracle
+from tests.hpyp.reference import SHIFT, Configuration, Enumeration, static_derivation
 from tests.hpyp.toys import FIRST, Known, Toy, sentence_of, trained_of
 from tests.pearson import chi_square
 
@@ -96,7 +96,7 @@ def test_a_parser_without_words_predicts_no_tags():
 def check_joint(toy, words, tags, tree, projective=None):
     """The bits of actions, tags and words are those of the reference's derivation."""
     found = joint(trained_of(toy), sentence_of(words, tags, tree))
-    actions = static_oracle(projective or tree, toy.labels)
+    actions = static_derivation(projective or tree, toy.labels)
     assert found.bits == pytest.approx(-toy.reference.log_probs(words, tags, actions) / np.log(2))
     assert (found.bits > 0).tolist() == [True, True, toy.lexicalised]
     assert found.lifted == bool(projective)

@@ -39,28 +39,45 @@ def test_the_evidence_is_that_of_surprisal(row, done, model, tags, of):
     assert any(name.startswith(("joint", "action", "trees")) for name in found) == (tags == "given")
 
 
-def test_trees_and_the_parts_of_their_bits(row, parser):
+def test_trees_and_the_parts_of_their_bits(done, model, parser, put):
+    """Several files are one text, of which trees are left out: three without a joint probability, and raw sentences."""
+    odd = GOLD.replace(b"\tnsubj\t", b"\tnsubj:odd\t", 2).replace(b"\tdet\t", b"\t_\t", 1)
+    put("odd.conllu", b"\t_\t".join(odd.rsplit(b"\tNOUN\t", 1)))
+    files = ("odd.conllu", DATA / "raw.conllu", DATA / "treebank.conllu")
+    ran = done(f"hpyp perplexity {model}", *files, "--seed", 1, "--particles", 5)
+    assert "labels that the model does not know: nsubj:odd 2" in ran.err
+    (found,), sentences = ran.rows, [*parser.read(*files)]
+    joints = [joint(parser.trained, sentence) for sentence in sentences]
+    scored = [(each, sentence.n) for each, sentence in zip(joints, sentences, strict=True) if isinstance(each, Joint)]
+    words, in_trees = sum(sentence.n for sentence in sentences), sum(n for _, n in scored)
+    bits = dict(zip(PARTS, np.sum([each.bits for each, _ in scored], axis=0).tolist(), strict=True))
+    known = parser.trained.symbols.lexicon.vocabulary
+    forms = [form for sentence in sentences for form in sentence.forms]
+    expected = {
+        "sentences": 12 + 12 + 194,
+        "words": words,
+        "tokens": words + len(sentences),
+        "words_as_classes": sum(form not in known for form in forms) / words,
+        "trees": len(scored),
+        "trees_made_projective": 2,
+        "left_out_no_tree": 12 + joints[:12].count("no_tree"),
+        "left_out_unseen_label": joints.count("unseen_label"),
+        "left_out_unknown_tag": joints.count("unknown_tag"),
+        "joint_bits": sum(bits.values()),
+        "joint_perplexity": 2 ** (sum(bits.values()) / (in_trees + len(scored))),
+    }
+    for part, events in zip(PARTS, (2, 1, 1), strict=True):
+        expected |= {f"{part}_bits": bits[part], f"{part}_bits_per_word": bits[part] / in_trees}
+        expected[f"{part}_perplexity"] = 2 ** (bits[part] / (events * in_trees))
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert min(expected.values()) > 0
+
+
+def test_a_text_without_trees(row):
     """A tree is one of many, so it costs more than the evidence, in which all are added up."""
-    found, treebank = row("$DATA/raw_gold.conllu"), list(parser.read(DATA / "raw_gold.conllu"))
-    assert found["tokens"] == found["words"] + 12
-    bits = np.sum([joint(parser.trained, sentence).bits for sentence in treebank], axis=0)
-    assert [found[f"{part}_bits"] for part in PARTS] == pytest.approx(bits.tolist())
-    assert found["joint_bits"] == pytest.approx(bits.sum())
-    assert found["joint_bits"] > found["evidence_bits"]
-    forms = [form for sentence in treebank for form in sentence.forms]
-    classed = sum(form not in parser.trained.symbols.lexicon.vocabulary for form in forms)
-    assert found["words_as_classes"] == classed / len(forms)
-
-
-def test_trees_that_are_left_out(row, put):
-    """Several files are one text; a label that was never seen, and sentences without trees."""
-    odd = put("odd.conllu", GOLD.replace(b"\tnsubj\t", b"\tnsubj:odd\t", 1))
-    found = row(f"{odd} $DATA/raw.conllu")
-    counts = ("sentences", "trees", "left_out_no_tree", "left_out_unseen_label")
-    assert [found[name] for name in counts] == [24, 11, 12, 1]
-    bare = row("$DATA/raw.conllu")
-    assert bare["evidence_bits"] == row("$DATA/raw_gold.conllu")["evidence_bits"]
+    bare, gold = row("$DATA/raw.conllu"), row("$DATA/raw_gold.conllu")
     assert "joint_bits" not in bare
+    assert gold["joint_bits"] > gold["evidence_bits"] == bare["evidence_bits"]
 
 
 def test_a_parser_without_words(done, xpos_model):
@@ -83,37 +100,6 @@ def test_sentences_that_are_skipped(deptree, model, put):
 
 def test_nothing_to_measure(refused, model, put):
     refused(f"hpyp perplexity {model} {put('none.conllu', chr(10))}", "none.conllu")
-
-
-def test_bits_and_perplexities():
-    """Of two sentences with trees, of 3 words and 1; one without, of 2; one with an unseen label, of 2.
-
-    12 tokens are 8 words and 4 ends; those in trees are 6, and 8 actions, 4 tags and 4 words.
-    """
-    found = Perplexity(PARTS)
-    found.add(3, 1, 8.0, 0.04, Joint(np.array([6.0, 3.0, 3.0]), True))
-    found.add(1, 0, 4.0, 0.05, Joint(np.array([2.0, 1.0, 5.0]), False))
-    found.add(2, 1, 12.0, 0.0, "no_tree")
-    found.add(2, 0, 12.0, 0.0, "unseen_label")
-    row = found.row()
-    assert row["evidence_error"] == pytest.approx(0.3)
-    assert row["evidence_perplexity"] == pytest.approx(2 ** (36 / 12))
-    assert row["joint_perplexity"] == pytest.approx(2 ** (20 / 6))
-    assert [row[f"{part}_bits_per_word"] for part in PARTS] == [2, 1, 2]
-    assert [row[f"{part}_perplexity"] for part in PARTS] == [2, 2, 4]
-    expected = {
-        "sentences": 4,
-        "words": 8,
-        "tokens": 12,
-        "words_as_classes": 0.25,
-        "evidence_bits": 36,
-        "trees": 2,
-        "trees_made_projective": 1,
-        "left_out_no_tree": 1,
-        "left_out_unseen_label": 1,
-        "joint_bits": 20,
-    }
-    assert {name: row[name] for name in expected} == expected
 
 
 def test_a_perplexity_that_no_float_holds():

@@ -11,7 +11,8 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED, MOST_ELEMENTS, Annotated
+from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED, MOST_ELEMENTS, UNLEXICALISED, Annotated
+from tests.hpyp.reference import ACTION, WORD
 
 
 def sentence(*heads, tags=()):
@@ -85,6 +86,11 @@ def test_symbols_that_cannot_be_written_again(symbol, says):
 def test_what_may_stand_in_a_symbol():
     """Spaces of all kinds and joiners, which languages write with."""
     replace(sentence(0, 1), forms=("1 000\u00a0000", "\u0645\u06cc\u200c\u062e\u0648")).check_trainable()
+
+
+def test_contexts_are_those_of_the_paper():
+    assert (LEXICALISED.action, LEXICALISED.tag, LEXICALISED.word) == (ACTION, ACTION, WORD)
+    assert (UNLEXICALISED.action, UNLEXICALISED.tag, UNLEXICALISED.word) == (ACTION[:6], ACTION[:6], ())
 
 
 @pytest.mark.quick

@@ -83,13 +83,6 @@ def test_the_signature(train, done):
     assert "|column:xpos|words:no|iterations:3|oracle:sampled|seed:" in read_model("m.npz")[1]
 
 
-@pytest.mark.parametrize("options", ["", "--oracle sampled", f"{TEXT} --passes 2"])
-def test_the_same_seed_is_the_same_bytes(train, options):
-    first = train(f"--seed 3 {options}")
-    assert train(f"--seed 3 {options}", "n.npz") == first
-    assert train(f"--seed 4 {options}", "n.npz") != first
-
-
 def test_sentences_that_are_no_trees(deptree, refused, put, small):
     put("bad.conllu", SENTENCE.format(1) + CYCLE + SENTENCE.format(2) + "1\tx\n\n")
     refused("hpyp train bad.conllu -o m.npz", "bad.conllu:5 (bad): ", "cycle")
@@ -159,8 +152,9 @@ def test_what_is_wrong_with_the_line(refused, small, line, says):
     ],
 )
 def test_going_on(train, options, first):
-    """With nothing left to do, too."""
+    """With nothing left to do, too; and another seed is another model."""
     whole = train(f"--seed 5 {options}")
+    assert train(f"--seed 6 {options}") != whole
     assert train(f"--seed 5 {options} {first}", "n.npz") != whole
     assert train(f"{options} --resume", "n.npz") == whole
     assert train(f"{options} --resume", "n.npz") == whole
@@ -175,21 +169,39 @@ def test_going_on_from_nothing(done, small):
     assert not any("iteration" in line and "of 3" in line for line in again.said)
 
 
+OTHERS = table("""
+--seed 6                    |  the model was trained with --seed 5
+--column xpos               |  the model was trained with --column upos
+--oracle sampled            |  the model was trained with --oracle static
+--unlexicalised             |  the model was trained with other contexts
+--unlabelled small.conllu   |  the model was trained without --unlabelled
+--iterations 2              |  the model is already at --iterations 3
+other.conllu                |  the model was trained on other data
+""")
+OF_TEXT = table("""
+--seed 5                                   |  the model was trained with --unlabelled
+--unlabelled other.conllu                  |  the model was trained on other data
+--unlabelled small.conllu --passes 1       |  the model is already at --passes 2
+--unlabelled small.conllu --passes 3 --iterations 4  |  the model read its text after --iterations 3
+""")
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize(
-    ("options", "says"),
-    table("""
-    --seed 6                    |  the model was trained with --seed 5
-    --column xpos               |  the model was trained with --column upos
-    --oracle sampled            |  the model was trained with --oracle static
-    --unlexicalised             |  the model was trained with other contexts
-    --unlabelled small.conllu   |  the model was trained without --unlabelled
-    --iterations 2              |  the model is already at --iterations 3
-    other.conllu                |  the model was trained on other data
-    """),
+    ("had", "row"), [*(("", row.values) for row in OTHERS), *((f"{TEXT} --passes 2", row.values) for row in OF_TEXT)]
 )
-def test_going_on_with_other_settings(train, refused, options, says):
-    before = train("--seed 5")
-    refused(f"hpyp train small.conllu -o m.npz --resume {options}", *says)
+def test_going_on_with_other_settings(train, refused, had, row):
+    options, says = row
+    before = train(f"--seed 5 {had}")
+    refused(f"hpyp train small.conllu -o m.npz --iterations 3 --resume {options}", *says)
+    assert Path("m.npz").read_bytes() == before
+
+
+def test_going_on_with_other_tags_or_without_a_sentence(train, refused, small, put):
+    data, before = Path(small).read_bytes(), train()
+    for other in (data.replace(b"\tN\t", b"\tn\t"), data.partition(b"\n\n")[2]):
+        put("changed.conllu", other)
+        refused("hpyp train changed.conllu -o m.npz --resume", "the model was trained on other data")
     assert Path("m.npz").read_bytes() == before
 
 

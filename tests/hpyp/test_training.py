@@ -18,13 +18,12 @@ from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Context
 from deptree_cli.hpyp.model.training import (
     SAMPLED,
     STATIC,
-    Progress,
     Training,
     TrainingSettings,
     check_targets,
     contexts_of,
 )
-from tests.hpyp.reference import SHIFT, Configuration, Posterior, static_oracle
+from tests.hpyp.reference import SHIFT, Configuration, Posterior, static_derivation
 from tests.hpyp.toys import TREEBANK, UNLABELLED, annotated, begun, run, same, seating_of
 from tests.pearson import chi_square
 
@@ -69,7 +68,7 @@ def check_seating(training):
         labels = [symbols.labels.index(label) + 1 for label in sentence.deprels]
         tree = tuple(zip(sentence.heads.tolist(), labels, strict=True))
         assert follow(symbols.words_of(sentence).tolist(), tags, own, True) == tree
-        assert training.progress.oracle == SAMPLED or own == static_oracle(tree, len(symbols.labels))
+        assert training.progress.oracle == SAMPLED or tuple(own) == static_derivation(tree, len(symbols.labels))
     if trained.parses is not None:
         for sentence, tags, own in parts(UNLABELLED, *trained.parses):
             follow(symbols.words_of(sentence).tolist(), tags, own, False)
@@ -189,18 +188,6 @@ def refused(training, says):
         training()
 
 
-def test_going_on_with_something_else():
-    half, settings = run(begun(), 2), TrainingSettings(3, STATIC, "upos")
-    refused(lambda: begun(SAMPLED, trained=half), 'trained with `oracle="static"`')
-    refused(lambda: begun(text=UNLABELLED, trained=half), "trained without `unlabelled`")
-    renamed = [replace(sentence, tags=tuple(tag.lower() for tag in sentence.tags)) for sentence in TREEBANK]
-    for other in (TREEBANK[1:], renamed):
-        refused(lambda other=other: Training(other, LEXICALISED, settings, trained=half), "other data")
-    read = run(begun(text=UNLABELLED), 2, 1)
-    refused(lambda: begun(text=UNLABELLED[:-1], trained=read), "other data")
-    refused(lambda: begun(trained=read), "trained with `unlabelled`")
-
-
 @pytest.mark.parametrize("passes", [0, 1])
 def test_going_on_from_what_does_not_add_up(passes):
     """Kernels would send away customers who are not there: every change of one number that is in use is found before.
@@ -233,16 +220,6 @@ def test_going_on_from_derivations_that_are_none():
         damaged += [replace(half, derivations=actions), replace(half, parses=half.parses._replace(actions=parsed))]
     for other in damaged:
         refused(lambda other=other: begun(SAMPLED, text=UNLABELLED, trained=other), "damaged")
-
-
-def test_targets():
-    progress = Progress(1, STATIC, "upos", "x", 9, 0, (1.0, 2.0), "y", 4, (3.0,))
-    done = replace(run(begun(), 1), progress=progress)
-    check_targets(done, [2], 1)
-    check_targets(done, [2], 5)
-    for iterations, passes, says in [(1, 1, "`iterations=2`"), (2, 0, "`passes=1`"), (3, 1, "after `iterations=2`")]:
-        refused(lambda i=iterations, p=passes: check_targets(done, [i], p), says)
-    check_targets(replace(done, progress=replace(progress, text_log_likelihoods=())), [3], 0)
 
 
 # Several states of the sampler in one parser.

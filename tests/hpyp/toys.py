@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cache
 
@@ -11,18 +10,18 @@ from numpy.typing import NDArray
 
 from deptree_cli.hpyp.kernels import restaurants as kernel
 from deptree_cli.hpyp.kernels.configurations import Model
-from deptree_cli.hpyp.kernels.restaurants import NONE, Paths, Restaurants
+from deptree_cli.hpyp.kernels.restaurants import NONE
 from deptree_cli.hpyp.model.process import Process, predictions
-from deptree_cli.hpyp.model.sentences import LEXICALISED, NAMES, UNLEXICALISED, Annotated, Contexts
+from deptree_cli.hpyp.model.sentences import LEXICALISED, NAMES, UNLEXICALISED, Annotated
 from deptree_cli.hpyp.model.training import STATIC, Progress, Trained, Training, TrainingSettings
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from tests.hpyp import reference
-from tests.hpyp.reference import Context, Event, Franchise, Seating, Sizes
+from tests.hpyp.reference import Franchise
 
 State = NDArray[np.uint64]
 
 
-def as_arrays(*sequences: Sequence[int]) -> list[NDArray[np.int32]]:
+def as_arrays(*sequences):
     """Numbers as kernels take them."""
     return [np.array(sequence, dtype=np.int32) for sequence in sequences]
 
@@ -30,27 +29,27 @@ def as_arrays(*sequences: Sequence[int]) -> list[NDArray[np.int32]]:
 # Restaurants.
 
 
-def prefixes_of(restaurants: Restaurants) -> dict[int, Context]:
+def prefixes_of(restaurants):
     """The contexts of all nodes, found from the children of each."""
     parents = {
         int(child): (int(key) >> kernel.BITS, int(key) & ((1 << kernel.BITS) - 1))
         for key, child in restaurants.children
         if key != NONE
     }
-    found: dict[int, Context] = {0: ()}
+    found = {0: ()}
     for node in sorted(parents):  # children are made after their parents
         parent, symbol = parents[node]
         found[node] = (*found[parent], symbol)
     return found
 
 
-def sizes_of(restaurants: Restaurants, entry: int) -> Sizes:
+def sizes_of(restaurants, entry):
     """The sizes of the tables of a dish, in falling order."""
     _, _, customers, tables, at = restaurants.entries[entry].tolist()
     if tables < 2:
         assert at == NONE
         return (customers,) * tables
-    found: list[int] = []
+    found = []
     while at != NONE:
         size, count, at = restaurants.bins[at].tolist()
         found += [size] * count
@@ -58,9 +57,9 @@ def sizes_of(restaurants: Restaurants, entry: int) -> Sizes:
     return tuple(sorted(found, reverse=True))
 
 
-def seating_of(restaurants: Restaurants) -> Seating:
+def seating_of(restaurants):
     """The tables of each restaurant and dish; sums of customers and tables must be what the node says."""
-    found: list[tuple[Event, Sizes]] = []
+    found = []
     for node, prefix in prefixes_of(restaurants).items():
         customers, tables, entry, level = restaurants.nodes[node].tolist()
         assert level == len(prefix)
@@ -73,7 +72,7 @@ def seating_of(restaurants: Restaurants) -> Seating:
     return tuple(sorted(found))
 
 
-def franchise_of(restaurants: Restaurants, events: Sequence[Event] | None = None) -> Franchise:
+def franchise_of(restaurants, events=None):
     """The same seating in a reference, which checks that it fits the events."""
     hyper = restaurants.discounts.tolist(), restaurants.strengths.tolist()
     found = Franchise(round(1 / restaurants.base[0]), *hyper, seating_of(restaurants))
@@ -82,17 +81,17 @@ def franchise_of(restaurants: Restaurants, events: Sequence[Event] | None = None
     return found
 
 
-def random_events(number: int, levels: int, symbols: int, vocabulary: int, seed: int) -> list[Event]:
+def random_events(number, levels, symbols, vocabulary, seed):
     """Events with contexts of levels - 1 symbols from 0 on; small numbers are frequent."""
     rng = np.random.default_rng(seed)
 
-    def draw(size: int) -> int:
+    def draw(size):
         return int(size * rng.random() ** 2)
 
     return [(tuple(draw(symbols) for _ in range(levels - 1)), draw(vocabulary)) for _ in range(number)]
 
 
-def indexed(process: Process, events: Sequence[Event]) -> Paths:
+def indexed(process, events):
     """The paths of events, which are made where they are new."""
     contexts = np.array([context for context, _ in events], dtype=np.int32)
     return process.index(contexts, np.array([dish for _, dish in events], dtype=np.int32))
@@ -101,29 +100,27 @@ def indexed(process: Process, events: Sequence[Event]) -> Paths:
 class Tables:
     """The restaurants of some events, looked up and nobody seated, with room for all their tables."""
 
-    def __init__(
-        self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], events: Sequence[Event]
-    ) -> None:
+    def __init__(self, vocabulary, discounts, strengths, events):
         process, self.events = Process(len(discounts) - 1, vocabulary), list(events)
         process.restaurants.discounts[:], process.restaurants.strengths[:] = discounts, strengths
         self.paths = indexed(process, events)
         process.make_room(bins=4096)
         self.restaurants = process.restaurants
 
-    def add(self, event: int, state: State) -> float:
+    def add(self, event, state):
         return float(kernel.add(self.restaurants, self.paths.nodes[event], self.paths.entries[event], state))
 
-    def remove(self, event: int, state: State) -> None:
+    def remove(self, event, state):
         kernel.remove(self.restaurants, self.paths.nodes[event], self.paths.entries[event], state)
 
-    def seating(self) -> Seating:
+    def seating(self):
         return seating_of(self.restaurants)
 
-    def franchise(self, seated: Sequence[int]) -> Franchise:
+    def franchise(self, seated):
         """The same seating in a reference, which checks that it fits the events of these numbers."""
         return franchise_of(self.restaurants, [self.events[number] for number in seated])
 
-    def sweep(self, times: int, seated: bool, state: State) -> None:
+    def sweep(self, times, seated, state):
         """Seat the customers of all events so many times, again or anew: all are events of the same sentence."""
         cuts, order = np.array([0, len(self.events)]), np.zeros(times, dtype=np.int64)
         kernel.sweep(self.restaurants, self.paths, cuts, order, seated, kernel.NOBODY, 0.0, state)
@@ -137,7 +134,7 @@ class Known(Enum):
 
     ALL, NONE, SOME = "all tags", "no tags", "some tags"
 
-    def of(self, place: int) -> bool:
+    def of(self, place):
         return self is Known.ALL or (self is Known.SOME and place % 2 == 0)
 
 
@@ -154,11 +151,11 @@ class Toy:
         labels, tags, words: how many labels there are, and symbols with those of numbers 0 and 1.
     """
 
-    def __init__(self, seed: int, labels: int = 2, tags: int = 5, words: int = 6, lexicalised: bool = True) -> None:
+    def __init__(self, seed, labels=2, tags=5, words=6, lexicalised=True):
         self.labels, self.tags, self.words, self.lexicalised = labels, tags, words, lexicalised
         self.rng = np.random.default_rng(seed)
         self.contexts = LEXICALISED if lexicalised else UNLEXICALISED
-        events: dict[str, list[Event]] = {"action": [], "tag": [], "word": []}
+        events = {"action": [], "tag": [], "word": []}
         for _ in range(12):
             for name, event in self._events():
                 events[name].append(event)
@@ -173,23 +170,23 @@ class Toy:
         elements = [getattr(self.contexts, name) for name in events]
         self.reference = reference.Model(labels, *distributions, *[None] * (3 - len(distributions)), *elements)
 
-    def _at_rest(self, processes: dict[str, Process], sizes: dict[str, int]) -> Model:
+    def _at_rest(self, processes, sizes):
         snapshots = [process.at_rest() for process in processes.values()]
         tables, roots = predictions(snapshots, [sizes[name] for name in processes])
         codes = tuple(self.contexts.codes(name) for name in NAMES)
         all_roots = np.array([*roots, NONE][:3], dtype=np.int64)
         return Model(tables, all_roots, codes, self.labels, self.tags)
 
-    def sentence(self, n: int, known: Known = Known.ALL) -> tuple[list[int], list[int]]:
+    def sentence(self, n, known=Known.ALL):
         """Random words and tags, null for those that are not known."""
         words, tags = (self.rng.integers(FIRST, high, n).tolist() for high in (self.words, self.tags))
         return words, [tag if known.of(place) else 0 for place, tag in enumerate(tags)]
 
-    def candidates(self, tags: list[int]) -> list[list[int]]:
+    def candidates(self, tags):
         """All tags for each word whose own is not known."""
         return [[tag] if tag else list(range(FIRST, self.tags)) for tag in tags]
 
-    def _events(self) -> Iterator[tuple[str, Event]]:
+    def _events(self):
         """Those of a random derivation of a random sentence; half of its actions are the first that are legal."""
         words, tags = self.sentence(int(self.rng.integers(1, 6)))
         configuration = reference.Configuration(len(words), self.labels)
@@ -202,7 +199,7 @@ class Toy:
                 yield "word", (configuration.context(self.contexts.word, words, tags), words[shifted])
             configuration = configuration.after(action)
 
-    def _trained(self, events: list[Event], choices: int) -> Process:
+    def _trained(self, events, choices):
         """A process with everybody seated, and some level-specific discounts and strengths."""
         length = len(events[0][0])
         process = Process(length, choices)
@@ -215,13 +212,13 @@ class Toy:
         return process
 
 
-def read_off(process: Process, size: int) -> reference.Distribution:
+def read_off(process, size):
     """The distribution of a process by the reference's formula, each context worked out once."""
     franchise = franchise_of(process.restaurants)
     return cache(lambda context: [franchise.prob(context, dish) for dish in range(size)])
 
 
-def trained_of(toy: Toy) -> Trained:
+def trained_of(toy):
     """A toy as a parser: words are w2, w3, ..., tags t2, t3, ..., labels l0, l1, ..."""
     words, tags = (
         [f"{letter}{number}" for number in range(FIRST, size)] for letter, size in (("w", toy.words), ("t", toy.tags))
@@ -234,7 +231,7 @@ def trained_of(toy: Toy) -> Trained:
     return found
 
 
-def sentence_of(words: Sequence[int], tags: Sequence[int], tree: Sequence[tuple[int, int]] = ()) -> Annotated:
+def sentence_of(words, tags, tree=()):
     """A sentence of a toy's words and tags; tree: head and label (from 1) of every word, nothing if it is not known."""
     n = len(words)
     heads = np.array([head for head, _ in tree] or [-1] * n, dtype=np.int32)
@@ -259,7 +256,7 @@ TREES = [
 TEXT = ["the dog sees a cat there", "sleep", "a big cat sleeps", "she sees the dog of the cat today"]
 
 
-def annotated(line: str, number: int = 1) -> Annotated:
+def annotated(line, number=1):
     """A sentence of words as ``form/tag:label:head``, or of forms alone."""
     cells = [(word.replace("/", ":") if "/" in word else f"{word}:_:_:-1").split(":") for word in line.split()]
     forms, tags, deprels, heads = zip(*cells, strict=True)
@@ -270,18 +267,12 @@ TREEBANK = [annotated(line, number) for number, line in enumerate(TREES)]
 UNLABELLED = [annotated(line, number) for number, line in enumerate(TEXT * 3)]
 
 
-def begun(
-    oracle: str = STATIC,
-    contexts: Contexts = LEXICALISED,
-    text: Sequence[Annotated] = (),
-    trained: Trained | None = None,
-    seed: int = 3,
-) -> Training:
+def begun(oracle=STATIC, contexts=LEXICALISED, text=(), trained=None, seed=3):
     """Training on the small treebank."""
     return Training(TREEBANK, contexts, TrainingSettings(seed, oracle, "upos"), text, trained)
 
 
-def run(training: Training, iterations: int, passes: int = 0) -> Trained:
+def run(training, iterations, passes=0):
     """Train until there have been so many iterations and passes."""
     while training.progress.iterations < iterations:
         training.iterate()
@@ -290,7 +281,7 @@ def run(training: Training, iterations: int, passes: int = 0) -> Trained:
     return training.trained()
 
 
-def same(one: Trained, other: Trained) -> bool:
+def same(one, other):
     """Whether two parsers are the same in every number."""
     first, second = (
         [

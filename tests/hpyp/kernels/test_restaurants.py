@@ -64,6 +64,16 @@ def test_the_probability_of_a_customer_is_the_prediction_before(hyper, state):
         assert tables.add(number, state) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("context", [(1, 1), (1, 3), (3, 1)])
+def test_predictions_are_ratios_of_evidences(context):
+    """Of the references: P(dish | events), seatings summed out, is P(events and dish) / P(events)."""
+    hyper, events = (3, (0.3, 0.6, 0.8), (1.5, 0.0, -0.2)), [((1, 1), 0), ((1, 1), 0), ((1, 2), 1), ((2, 2), 0)]
+    posterior = Posterior(*hyper, events)
+    for dish in range(3):
+        longer = Posterior(*hyper, [*events, (context, dish)])
+        assert posterior.prob(context, dish) == pytest.approx(longer.evidence / posterior.evidence, rel=1e-12)
+
+
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize(
     ("events", "discounts", "strengths"),

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.hpyp.kernels.columns import ACTION, NULL_SYMBOL, ROOT
-from deptree_cli.hpyp.kernels.configurations import TRIED, new_arena, new_predictor, read_tree, shift
+from deptree_cli.hpyp.kernels.configurations import TRIED, new_arena, new_predictor, read_actions, read_tree, shift
 from deptree_cli.hpyp.kernels.search import Item, Search, has_place, keep, new_particles, search, step
-from tests.hpyp.reference import SHIFT, Configuration, Enumeration, oracle_derivations
+from tests.hpyp.reference import SHIFT, Configuration, Enumeration
 from tests.hpyp.toys import Known, Toy, as_arrays
 
 KINDS = (True, Known.ALL), (True, Known.NONE), (True, Known.SOME), (False, Known.ALL), (False, Known.SOME)
@@ -59,15 +59,17 @@ def test_with_room_for_all(seed, lexicalised, known, is_beam, size):
 
 @pytest.mark.parametrize(("seed", "lexicalised", "known"), MORE_CASES)
 def test_with_few_particles(seed, lexicalised, known):
-    """What is found is a derivation of that tree with those tags, and its probability is the one returned."""
+    """What is found is a derivation of its tree with its tags, and its probability is the one returned."""
     toy = Toy(seed, lexicalised=lexicalised)
     words, tags = toy.sentence(8, known)
     for size in (1, 2, 7, 100):
         log_prob, tree, found_tags = found_by(toy, words, tags, size)
         assert all(given in (NULL_SYMBOL, tag) for given, tag in zip(tags, found_tags, strict=True))
-        derivations = oracle_derivations(tree, toy.labels)
-        log_probs = [toy.reference.log_probs(words, found_tags, actions).sum() for actions in derivations]
-        assert any(log_prob == pytest.approx(other, abs=1e-9) for other in log_probs)
+        actions, own_tags = np.full(16, 77, dtype=np.int32), np.full(8, 77, dtype=np.int32)
+        read_actions(*search(toy.model, *as_arrays(words, tags), size, False)[:2], actions, own_tags)
+        assert Configuration(8, toy.labels).after(*actions.tolist()).tree() == tree
+        assert tuple(own_tags.tolist()) == found_tags
+        assert log_prob == pytest.approx(toy.reference.log_probs(words, found_tags, actions).sum(), abs=1e-9)
 
 
 @pytest.mark.parametrize("is_beam", [False, True], ids=["particles", "beam"])
