@@ -302,8 +302,3 @@ class Enumeration:
             for dependent, (head, label) in enumerate(one.tree, 1):
                 found[head, dependent, label] += one.prob / self.evidence
         return found
-
-    def surprisals(self):
-        """Bits of each word given those before it."""
-        before = [1.0, *self.prefix_evidences[:-1]]
-        return [math.log2(one / other) for one, other in zip(before, self.prefix_evidences, strict=True)]

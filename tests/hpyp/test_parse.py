@@ -10,6 +10,7 @@ import pytest
 
 from deptree_cli import read
 from deptree_cli.hpyp import Parser
+from deptree_cli.hpyp.kernels.configurations import read_tree
 from deptree_cli.hpyp.kernels.search import search
 from deptree_cli.hpyp.model.parsing import parse
 from deptree_cli.hpyp.model.sentences import as_annotated
@@ -147,12 +148,19 @@ def unseen(words):
     return b"".join(b"%d\tzz%dx\t_\tNOUN\t_\t_\t_\t_\t_\t_\n" % (i, i) for i in range(1, words + 1)) + b"\n"
 
 
-def test_records_do_not_grow_with_the_square_of_words(parser):
-    """Stacks are as deep as the sentence is long; all that was ever tried would be 154,136 records."""
+@pytest.mark.parametrize("tags", ["NOUN", "_"])
+@pytest.mark.parametrize(("size", "is_beam"), [(1, False), (1000, False), (1, True), (100, True)])
+def test_records_do_not_grow_with_the_square_of_words(parser, tags, size, is_beam):
+    """Stacks are as deep as the sentence is long; all that 1,000 particles ever try would be 154,136 records."""
     symbols, n = parser.trained.symbols, 300
-    sentence = as_annotated(([f"zz{i}x" for i in range(n)], ["NOUN"] * n))
-    arena, _, _ = search(parser.trained.model, symbols.words_of(sentence), symbols.tags_of(sentence), 1000, False)
+    words, tags = symbols.words_of(as_annotated(([f"zz{i}x" for i in range(n)], [tags] * n))), symbols.tags.id(tags)
+    arena, last, log_prob = search(parser.trained.model, words, np.full(n, tags, dtype=np.int32), size, is_beam)
     assert len(arena.records) < 100 * n
+    assert -np.inf < log_prob < 0
+    heads, deprels, _ = found = np.full((3, n), 777, dtype=np.int32)
+    read_tree(arena, last, len(symbols.labels), *found)
+    assert (heads == 0).sum() == 1
+    assert deprels.max() < len(symbols.labels)
 
 
 @pytest.mark.parametrize(

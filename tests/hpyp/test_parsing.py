@@ -66,8 +66,7 @@ def test_surprisals_of_a_small_parser(known, predicts):
     trained, rng = trained_of(toy), np.random.default_rng(8)
     runs = [evidence(trained, sentence_of(words, tags), rng, 300, predicts, filters=8) for _ in range(40)]
     found = np.array([run.surprisals for run in runs])
-    end = np.log2(exact.prefix_evidences[-1] / exact.evidence)
-    distance = np.abs(found.mean(axis=0) - [*exact.surprisals(), end])
+    distance = np.abs(found.mean(axis=0) + np.diff(np.log2([1, *exact.prefix_evidences, exact.evidence])))
     assert (distance < 5 * found.std(axis=0) / np.sqrt(40) + 0.01).all()
     assert found.std() > 0
 
@@ -143,30 +142,30 @@ def shares(probs, possible):
     return {outcome: probs[outcome] / total for outcome in possible}
 
 
-class Outcomes:
+def outcomes(toy):
     """All sentences of at most two words with their tags and trees, and their probabilities."""
+    own, probs = toy.reference, defaultdict(float)
 
-    def __init__(self, toy):
-        self.toy, self.own, self.probs = toy, toy.reference, defaultdict(float)
-        self._go_on(Configuration(LONGEST + 1, toy.labels, single_root=False), (), (), 1.0)
-
-    def _go_on(self, at, words, tags, prob):
+    def go_on(at, words, tags, prob):
         if at.stack == (0,) and words:
-            self.probs[words, tags, at._replace(n=len(words)).tree()] += prob
+            probs[words, tags, at._replace(n=len(words)).tree()] += prob
             return
-        actions = shares(self.own.action(at.context(self.own.action_elements, words, tags)), at.legal())
+        actions = shares(own.action(at.context(own.action_elements, words, tags)), at.legal())
         for action, share in actions.items():
             if action != SHIFT:
-                self._go_on(at.after(action), words, tags, prob * share)
+                go_on(at.after(action), words, tags, prob * share)
             elif len(words) < LONGEST:
-                self._shift(at, words, tags, prob * share)
+                shift(at, words, tags, prob * share)
 
-    def _shift(self, at, words, tags, prob):
-        tag_probs = self.own.tag(at.context(self.own.tag_elements, words, tags))
-        for tag, tag_share in shares(tag_probs, range(FIRST, self.toy.tags)).items():
-            context = at.context(self.own.word_elements, words, (*tags, tag))
-            for word, word_share in shares(self.own.word(context), range(FIRST, self.toy.words)).items():
-                self._go_on(at.after(SHIFT), (*words, word), (*tags, tag), prob * tag_share * word_share)
+    def shift(at, words, tags, prob):
+        of_tags = own.tag(at.context(own.tag_elements, words, tags))
+        for tag, tag_share in shares(of_tags, range(FIRST, toy.tags)).items():
+            of_words = own.word(at.context(own.word_elements, words, (*tags, tag)))
+            for word, share in shares(of_words, range(FIRST, toy.words)).items():
+                go_on(at.after(SHIFT), (*words, word), (*tags, tag), prob * tag_share * share)
+
+    go_on(Configuration(LONGEST + 1, toy.labels, single_root=False), (), (), 1.0)
+    return probs
 
 
 def key(sentence):
@@ -181,7 +180,7 @@ def test_sentences_have_their_probabilities_among_those_that_are_short_enough():
     10,000 sentences; chi-square over all of them, those expected fewer than five times pooled; p < 1e-6 by chance.
     """
     toy = Toy(5)
-    probs = {key(sentence_of(*outcome)): prob for outcome, prob in Outcomes(toy).probs.items()}
+    probs = {key(sentence_of(*outcome)): prob for outcome, prob in outcomes(toy).items()}
     trained, rng = trained_of(toy), np.random.default_rng(3)
     found = Counter(key(generated(trained, "x", rng, LONGEST)) for _ in range(10_000))
     assert set(found) <= set(probs)
@@ -203,7 +202,7 @@ def test_short_sentences_that_do_not_come(monkeypatch):
         except DeptreeError as error:
             errors.append(str(error))
     assert all(error.startswith("x: 1 sentences in a row had more than 2 words.") for error in errors)
-    prob = 1 - sum(Outcomes(toy).probs.values())
+    prob = 1 - sum(outcomes(toy).values())
     assert abs(len(errors) / 400 - prob) < 5 * np.sqrt(prob * (1 - prob) / 400)
 
 

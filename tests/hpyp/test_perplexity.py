@@ -87,17 +87,6 @@ def test_a_parser_without_words(done, xpos_model):
     assert "word_bits" not in found
 
 
-def test_sentences_that_are_skipped(deptree, model, put):
-    """The first is not UTF-8."""
-    put("some.conllu", GOLD.replace(b"\tgirl\t", b"\t\xff\t", 1))
-    line = f"hpyp perplexity {model} some.conllu --seed 1 --particles 5"
-    ran = deptree(f"{line} --on-error skip")
-    assert ran.code == 1
-    assert ran.rows[0]["sentences"] == 11
-    assert "skipped: some.conllu:1 (raw-01): a form, a tag or a label is not UTF-8." in ran.err
-    assert deptree(line).code == 2
-
-
 def test_nothing_to_measure(refused, model, put):
     refused(f"hpyp perplexity {model} {put('none.conllu', chr(10))}", "none.conllu")
 

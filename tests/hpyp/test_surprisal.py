@@ -195,6 +195,8 @@ def test_regions_have_no_place_in_conllu(refused, measured, model):
     assert measured("--regions spaces").out == measured("--regions spaces --tsv").out
     line = f"hpyp surprisal {model} $DATA/raw.conllu --regions spaces --format conllu"
     refused(line, "conllu cannot store regions of several words. Choose one of tsv, jsonl")
+    line = f"hpyp surprisal {model} $DATA/raw.conllu --tsv --format jsonl"
+    refused(line, "jsonl and tsv are two formats. Choose one.")
     assert b"|regions:spaces|" in measured("--regions spaces --header").out.splitlines()[0]
     assert measured("--regions words").out == measured().out
 
@@ -229,17 +231,6 @@ def test_spaces_that_nothing_tells(odd, measured):
 
 def test_regions_golden(measured, golden):
     golden("surprisal_regions.tsv", measured("--regions spaces --tags predict").out)
-
-
-def test_ways_to_ask_for_rows(refused, model, measured, tmp_path):
-    rows = measured("--tsv").out
-    assert measured("--format tsv").out == rows
-    measured("-o s.tsv")
-    assert (tmp_path / "s.tsv").read_bytes() == rows
-    assert measured("--tsv -j 2").out == rows
-    assert measured("--tsv --header").out.startswith(b"# deptree|hpyp surprisal|")
-    line = f"hpyp surprisal {model} $DATA/raw.conllu --tsv --format jsonl"
-    refused(line, "jsonl and tsv are two formats. Choose one.")
 
 
 def test_a_parser_without_words_has_no_classes(done, xpos_model):

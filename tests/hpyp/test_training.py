@@ -137,14 +137,6 @@ def test_discounts_are_drawn_from_the_second_iteration_on_and_every_fifth_where_
         assert changed == at
 
 
-def test_a_parser_learns():
-    trained = run(begun(), 10)
-    assert trained.progress.log_likelihoods[-1] > trained.progress.log_likelihoods[0]
-    for sentence in TREEBANK:
-        found = parse(trained, sentence)
-        assert (found.heads.tolist(), found.deprels) == (sentence.heads.tolist(), sentence.deprels)
-
-
 @ORACLES
 def test_text_changes_the_words_alone(oracle):
     training = begun(oracle, text=UNLABELLED)

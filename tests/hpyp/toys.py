@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from enum import Enum
 from functools import cache
 
@@ -129,58 +131,45 @@ class Tables:
 # Parsers trained on random trees.
 
 
+FIRST = 2  # 0 and 1 stand for what is missing and for the root
+
+
 class Known(Enum):
     """Which words have a tag that is known."""
 
     ALL, NONE, SOME = "all tags", "no tags", "some tags"
 
-    def of(self, place):
-        return self is Known.ALL or (self is Known.SOME and place % 2 == 0)
-
-
-FIRST = 2  # 0 and 1 stand for what is missing and for the root
-
 
 class Toy:
-    """A trained parser with words and tags from 2 on.
+    """A trained parser: a `model` for kernels, made of `restaurants`, and a `reference` with the same probabilities."""
 
-    Attributes:
-        model: for kernels.
-        restaurants: of actions, tags and words, which the model was made of.
-        reference: for enumerations; the same probabilities, computed by dictionaries.
-        labels, tags, words: how many labels there are, and symbols with those of numbers 0 and 1.
-    """
+    labels, tags, words = 2, 5, 6  # how many labels there are, and symbols with those of numbers 0 and 1
 
-    def __init__(self, seed, labels=2, tags=5, words=6, lexicalised=True):
-        self.labels, self.tags, self.words, self.lexicalised = labels, tags, words, lexicalised
-        self.rng = np.random.default_rng(seed)
+    def __init__(self, seed, lexicalised=True):
+        self.rng, self.lexicalised = np.random.default_rng(seed), lexicalised
         self.contexts = LEXICALISED if lexicalised else UNLEXICALISED
-        events = {"action": [], "tag": [], "word": []}
+        events, sizes = defaultdict(list), {"action": 2 * self.labels + 1, "tag": self.tags, "word": self.words}
         for _ in range(12):
             for name, event in self._events():
                 events[name].append(event)
-        choices = {"action": 2 * labels + 1, "tag": tags - 1, "word": words - 1}
-        sizes = {"action": 2 * labels + 1, "tag": tags, "word": words}
-        processes = {name: self._trained(events[name], choices[name]) for name in events}
+        processes = {name: self._trained(events[name], size - (name != "action")) for name, size in sizes.items()}
         self.restaurants = tuple(process.restaurants for process in processes.values())
         if not lexicalised:
             del processes["word"]
-        self.model = self._at_rest(processes, sizes)
-        distributions = [read_off(process, sizes[name]) for name, process in processes.items()]
-        elements = [getattr(self.contexts, name) for name in events]
-        self.reference = reference.Model(labels, *distributions, *[None] * (3 - len(distributions)), *elements)
-
-    def _at_rest(self, processes, sizes):
-        snapshots = [process.at_rest() for process in processes.values()]
-        tables, roots = predictions(snapshots, [sizes[name] for name in processes])
+        tables, roots = predictions(
+            [each.at_rest() for each in processes.values()], [sizes[name] for name in processes]
+        )
         codes = tuple(self.contexts.codes(name) for name in NAMES)
-        all_roots = np.array([*roots, NONE][:3], dtype=np.int64)
-        return Model(tables, all_roots, codes, self.labels, self.tags)
+        self.model = Model(tables, np.array([*roots, NONE][:3], dtype=np.int64), codes, self.labels, self.tags)
+        distributions = [read_off(process, sizes[name]) for name, process in processes.items()]
+        elements = [getattr(self.contexts, name) for name in NAMES]
+        self.reference = reference.Model(self.labels, *distributions, *[None] * (3 - len(distributions)), *elements)
 
     def sentence(self, n, known=Known.ALL):
         """Random words and tags, null for those that are not known."""
         words, tags = (self.rng.integers(FIRST, high, n).tolist() for high in (self.words, self.tags))
-        return words, [tag if known.of(place) else 0 for place, tag in enumerate(tags)]
+        is_known = {Known.ALL: (True, True), Known.NONE: (False, False), Known.SOME: (True, False)}[known]
+        return words, [tag if is_known[place % 2] else 0 for place, tag in enumerate(tags)]
 
     def candidates(self, tags):
         """All tags for each word whose own is not known."""
@@ -281,14 +270,13 @@ def run(training, iterations, passes=0):
     return training.trained()
 
 
+def numbers(trained):
+    """All numbers of a parser."""
+    arrays = [array for process in trained.processes for array in process.arrays().values()]
+    return [*arrays, trained.derivations, *(trained.parses or ())]
+
+
 def same(one, other):
     """Whether two parsers are the same in every number."""
-    first, second = (
-        [
-            *(array for process in each.processes for array in process.arrays().values()),
-            each.derivations,
-            *(each.parses or ()),
-        ]
-        for each in (one, other)
-    )
-    return one.progress == other.progress and len(first) == len(second) and all(map(np.array_equal, first, second))
+    pairs = itertools.zip_longest(numbers(one), numbers(other))
+    return one.progress == other.progress and all(np.array_equal(*pair) for pair in pairs)

@@ -22,7 +22,6 @@ from deptree_cli.hpyp.kernels.configurations import (
     projectivise,
     read_actions,
     read_tree,
-    record_events,
     reduce,
     shift,
     tidied,
@@ -30,7 +29,7 @@ from deptree_cli.hpyp.kernels.configurations import (
     with_room,
 )
 from deptree_cli.hpyp.kernels.search import new_particles, put
-from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED
+from deptree_cli.hpyp.model.sentences import ELEMENTS
 from tests.hpyp.reference import SHIFT, Configuration, derivations_of, static_derivation
 from tests.hpyp.toys import as_arrays
 
@@ -98,6 +97,10 @@ def test_records_keep_their_places_when_they_move():
     assert larger.records.shape[0] >= 11
     assert larger.used[0] == 9
     np.testing.assert_array_equal(larger.records[:9], arena.records[:9])
+    roomy, particles = new_arena(20_000), new_particles(1)
+    put(particles, ROOT, 1, 0.0)
+    assert np.shares_memory(tidied(roomy, particles).records, roomy.records)
+    assert particles.tops[0] == ROOT
 
 
 @SIZES
@@ -116,13 +119,6 @@ def test_tidied_records_keep_the_derivations_under_way(n, labels):
         read_actions(arena, top, found, np.empty(n, dtype=np.int32))
         assert tuple(found.tolist()) == actions
         assert stack_of(arena, top) == stack
-
-
-def test_records_stay_as_they_are_while_there_is_room():
-    arena, particles = new_arena(20_000), new_particles(1)
-    put(particles, ROOT, 1, 0.0)
-    assert np.shares_memory(tidied(arena, particles).records, arena.records)
-    assert particles.tops[0] == ROOT
 
 
 # Oracles.
@@ -184,44 +180,6 @@ def allowed_derivations(tree):
 def test_derivations_that_are_allowed_are_those_of_the_tree(n):
     for tree in trees(n, 1):
         assert allowed_derivations(tree) == {*derivations_of(tree, 1)}
-
-
-def check_events(tree, words, tags, actions):
-    """The contexts of actions, tags and words along a derivation."""
-    codes = tuple(LEXICALISED.codes(name) for name in ("action", "tag", "word"))
-    numbers = as_arrays(words, tags, actions)
-    found = record_events(np.array([0, len(tree)]), *numbers[:2], 2, numbers[2], codes)
-    configuration, expected = Configuration(len(tree), 2), [[], [], []]
-    for action in actions:
-        expected[0].append(configuration.context(LEXICALISED.action, words, tags))
-        if action == SHIFT:
-            expected[1].append(configuration.context(LEXICALISED.tag, words, tags))
-            expected[2].append(configuration.context(LEXICALISED.word, words, tags))
-        configuration = configuration.after(action)
-    assert [list(map(tuple, contexts.tolist())) for contexts in found] == expected
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_events_of_every_derivation(n):
-    for tree in trees(n, 1):
-        for actions in derivations_of(tree, 2):
-            check_events(tree, WORDS[:n], TAGS[:n], actions)
-
-
-def test_many_sentences_at_once():
-    """The same as one by one; a tree without a derivation does not disturb the others."""
-    rng = np.random.default_rng(5)
-    chosen = [every[int(rng.integers(len(every)))] for every in (trees(n, 2) for n in (3, 1, 4, 2))]
-    chosen.insert(2, ((3, 1), (4, 1), (0, 1), (3, 1)))  # 3 -> 1 and 4 -> 2 cross
-    cuts = np.cumsum([0, *map(len, chosen)])
-    actions = np.zeros(2 * cuts[-1], dtype=np.int32)
-    assert not derive(cuts, *arrays_of([word for tree in chosen for word in tree]), 2, actions)
-    words, tags = rng.integers(2, 9, (2, cuts[-1])).tolist()
-    for number in (0, 1, 3, 4):
-        first, last = cuts[number], cuts[number + 1]
-        own = tuple(actions[2 * first : 2 * last].tolist())
-        assert own == static_derivation(chosen[number], 2)
-        check_events(chosen[number], words[first:last], tags[first:last], own)
 
 
 # Lifting arcs until a tree is projective.

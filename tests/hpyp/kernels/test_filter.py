@@ -49,28 +49,12 @@ class Run(NamedTuple):
     deprels: np.ndarray
     log_evidence: np.ndarray
 
-    def marginals(self):
-        """The weights of trees with an arc, (n + 1, n + 1)."""
-        n = self.heads.shape[1]
-        found = np.zeros((n + 1, n + 1))
-        for heads, weight in zip(self.heads, self.weights, strict=True):
-            found[heads, np.arange(1, n + 1)] += weight
-        return found
 
-    def tagged(self, tags):
-        """The weights of trees with a tag, (n, tags)."""
-        found = np.zeros((self.tags.shape[1], tags))
-        for row, weight in zip(self.tags, self.weights, strict=True):
-            found[np.arange(len(row)), row] += weight
-        return found
-
-    def labelled(self, labels):
-        """The share of draws with a labelled arc, (n + 1, n + 1, L + 1)."""
-        n = self.heads.shape[1]
-        found = np.zeros((n + 1, n + 1, labels + 1))
-        for heads, deprels in zip(self.heads[self.drawn], self.deprels, strict=True):
-            found[heads, np.arange(1, n + 1), deprels + 1] += 1 / len(self.drawn)
-        return found
+def shares(shape, weights, *places):
+    """Weights added up in their places."""
+    found = np.zeros(shape)
+    np.add.at(found, places, weights)
+    return found
 
 
 def check_unbiased(samples, expected):
@@ -95,20 +79,20 @@ def test_evidences_are_unbiased(seed, lexicalised, known, size, draws, state):
     runs = [Run(*filter_trees(toy.model, *sentence, size, 10, state)) for _ in range(draws // 4)]
     exact, marginals = np.array([*every.prefix_evidences, every.evidence]), every.marginals()
     check_unbiased([np.exp(np.cumsum(one.log_evidence)) / exact for one in runs], np.ones(len(exact)))
-    shares, tagged = (
-        [np.exp(one.log_evidence.sum()) / every.evidence for one in runs],
-        np.zeros((len(sentence[0]), toy.tags)),
-    )
-    for one in every.derivations:
-        tagged[np.arange(len(one.tags)), one.tags] += one.prob / every.evidence
-    for expected, found in [
-        (marginals.sum(axis=2), [one.marginals() for one in runs]),
-        (marginals, [one.labelled(toy.labels) for one in runs]),
-        (tagged, [one.tagged(toy.tags) for one in runs]),
+    words, of_tags = np.arange(1, len(sentence[0]) + 1), [one.tags for one in every.derivations]
+    probs = np.array([[one.prob] for one in every.derivations]) / every.evidence
+    tagged = shares((len(words) + 1, toy.tags), probs, words, np.array(of_tags))
+    for expected, found_by in [
+        (marginals.sum(axis=2), lambda run: (run.weights[:, None], run.heads, words)),
+        (marginals, lambda run: (1 / len(run.drawn), run.heads[run.drawn], words, run.deprels + 1)),
+        (tagged, lambda run: (run.weights[:, None], words, run.tags)),
     ]:
         frequent = expected > 0.1
         assert 3 <= frequent.sum() <= 17
-        weighted = [share * one[frequent] for share, one in zip(shares, found, strict=True)]
+        weighted = [
+            np.exp(run.log_evidence.sum()) / every.evidence * shares(expected.shape, *found_by(run))[frequent]
+            for run in runs
+        ]
         check_unbiased(weighted, expected[frequent])
 
 

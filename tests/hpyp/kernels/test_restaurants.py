@@ -31,8 +31,6 @@ from tests.pearson import chi_square
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 VOCABULARY, SYMBOLS = 5, 4
-HYPER = [((0.8,) * 4, (0.0,) * 4), ((0.1, 0.4, 0.9, 0.5), (3.0, -0.05, 0.0, 20.0))]
-WITH_HYPER = pytest.mark.parametrize("hyper", HYPER, ids=["initial", "mixed"])
 
 
 def probs_of(tables, context):
@@ -40,28 +38,25 @@ def probs_of(tables, context):
     return [predict(tables.restaurants, symbols, dish) for dish in range(VOCABULARY)]
 
 
-@WITH_HYPER
-def test_predictions_after_customers_came_and_some_went(hyper, state):
+@pytest.mark.parametrize(
+    "hyper",
+    [((0.8,) * 4, (0.0,) * 4), ((0.1, 0.4, 0.9, 0.5), (3.0, -0.05, 0.0, 20.0))],
+    ids=["initial", "mixed"],
+)
+def test_predictions_before_customers_come_and_after_some_went(hyper, state):
     """In every context, those that end early and with a symbol that was never seen too; some restaurants are empty."""
-    tables = Tables(VOCABULARY, *hyper, random_events(200, 4, SYMBOLS, VOCABULARY, seed=1))
+    tables = Tables(VOCABULARY, *hyper, random_events(150, 4, SYMBOLS, VOCABULARY, seed=1))
     np.testing.assert_allclose(probs_of(tables, tables.events[0][0]), 1 / VOCABULARY, rtol=1e-15)
-    for event in range(200):
-        tables.add(event, state)
-    for event in range(0, 200, 3):
+    for event, (context, dish) in enumerate(tables.events):
+        expected = tables.franchise(range(event)).prob(context, dish)
+        assert tables.add(event, state) == pytest.approx(expected, rel=1e-12)
+    for event in range(0, 150, 3):
         tables.remove(event, state)
-    franchise = tables.franchise([event for event in range(200) if event % 3])
+    franchise = tables.franchise([event for event in range(150) if event % 3])
     for context in (each for length in range(4) for each in product(range(SYMBOLS + 1), repeat=length)):
         expected = [franchise.prob(context, dish) for dish in range(VOCABULARY)]
         np.testing.assert_allclose(probs_of(tables, context), expected, rtol=1e-12)
         assert sum(expected) == pytest.approx(1, abs=1e-12)
-
-
-@WITH_HYPER
-def test_the_probability_of_a_customer_is_the_prediction_before(hyper, state):
-    tables = Tables(VOCABULARY, *hyper, random_events(120, 4, SYMBOLS, VOCABULARY, seed=2))
-    for number, (context, dish) in enumerate(tables.events):
-        expected = tables.franchise(range(number)).prob(context, dish)
-        assert tables.add(number, state) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("context", [(1, 1), (1, 3), (3, 1)])
