@@ -77,15 +77,18 @@ def _log_arrivals(order, d, theta):
         seated[table] += 1
 
 
-def _set_partitions(count):
-    """All partitions of 0, ..., count - 1 into sets."""
-    if count == 0:
-        yield []
-        return
-    for smaller in _set_partitions(count - 1):
-        for chosen in range(len(smaller)):
-            yield [[*block, count - 1] if place == chosen else block for place, block in enumerate(smaller)]
-        yield [*smaller, [count - 1]]
+def _shapes(count, most):
+    """The sizes of the tables that so many customers may sit at, in falling order, none larger than `most`."""
+    if not count:
+        yield ()
+    for size in range(min(count, most), 0, -1):
+        yield from ((size, *rest) for rest in _shapes(count - size, size))
+
+
+def _ways(sizes):
+    """In how many ways customers with names sit at tables of these sizes."""
+    alike = Counter(sizes)
+    return math.factorial(sum(sizes)) // math.prod(map(math.factorial, [*sizes, *alike.values()]))
 
 
 def _seatings(events):
@@ -94,17 +97,13 @@ def _seatings(events):
     if not events:
         yield {}, 1
         return
-    shapes = {
-        count: Counter(tuple(sorted(map(len, blocks), reverse=True)) for blocks in _set_partitions(count))
-        for count in set(events.values())
-    }
-    for chosen in product(*(shapes[count].items() for count in events.values())):
-        here = {event: sizes for event, (sizes, _) in zip(events, chosen, strict=True)}
+    for chosen in product(*(_shapes(count, count) for count in events.values())):
+        here = dict(zip(events, chosen, strict=True))
         parents = Counter()
         for (context, dish), sizes in here.items():
             if context:
                 parents[context[:-1], dish] += len(sizes)
-        ways = math.prod(times for _, times in chosen)
+        ways = math.prod(map(_ways, chosen))
         for below, ways_below in _seatings(parents):
             yield here | below, ways * ways_below
 
@@ -201,7 +200,7 @@ class Configuration(NamedTuple):
 
 
 @cache
-def derivations_of(gold, labels, single_root=True):
+def derivations_of(gold, labels):
     """All derivations of a tree, none if it is not projective: only arcs of the tree are ever made."""
 
     def go_on(configuration, actions):
@@ -213,12 +212,12 @@ def derivations_of(gold, labels, single_root=True):
             if all(gold[dependent - 1] == (head, label) for head, dependent, label in after.arcs):
                 yield from go_on(after, (*actions, action))
 
-    return tuple(go_on(Configuration(len(gold), labels, single_root=single_root), ()))
+    return tuple(go_on(Configuration(len(gold), labels), ()))
 
 
-def static_derivation(gold, labels, single_root=True):
+def static_derivation(gold, labels):
     """The derivation of a projective tree that adds each arc as soon as it can be added: reductions come first."""
-    return max(derivations_of(gold, labels, single_root), key=lambda actions: [action != SHIFT for action in actions])
+    return max(derivations_of(gold, labels), key=lambda actions: [action != SHIFT for action in actions])
 
 
 class Model(NamedTuple):

@@ -23,6 +23,7 @@ def test_sentences_are_fit_to_train_on_and_those_of_json_lines_and_of_the_librar
         assert (list(sentence.forms), list(sentence.tags)) == (row["forms"], row["tags"])
         assert (sentence.heads.tolist(), list(sentence.deprels)) == (row["heads"], row["deprels"])
     assert len({sentence.forms for sentence in found}) > 20
+    assert max(len(row["heads"]) for row in drawn("-k 30 --longest 4 --format jsonl").rows) == 4
     assert [sentence.forms for sentence in parser.generate(30, 5)] == [sentence.forms for sentence in found]
 
 
@@ -41,8 +42,3 @@ def test_tags_stand_in_the_column_from_which_the_model_has_them(done, xpos_model
     rows = [line.split("\t") for line in out.splitlines() if line[:1].isdigit()]
     assert {row[1] for row in rows} == {row[3] for row in rows} == {"_"}
     assert "_" not in {row[4] for row in rows}
-
-
-def test_short_sentences(drawn):
-    rows = drawn("-k 30 --longest 4 --format jsonl").rows
-    assert max(len(row["heads"]) for row in rows) == 4

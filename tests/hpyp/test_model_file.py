@@ -54,13 +54,6 @@ def test_a_model_is_read_as_it_was_written(tmp_path, contexts, text, oracle, com
         assert parse(found, sentence).log_prob == parse(model, sentence).log_prob
 
 
-def test_the_same_model_is_the_same_bytes(data, tmp_path):
-    path = tmp_path / "again.npz"
-    path.write_bytes(data)
-    write_model(str(path), read_model(str(path))[0], SIGNATURE)
-    assert path.read_bytes() == data
-
-
 @pytest.fixture
 def refused(tmp_path):
     """Call with bytes: reading them is an error of one line with all these parts, which names the file."""

@@ -83,12 +83,6 @@ def test_words_do_not_look_ahead():
     assert long[3] != short[3]
 
 
-def test_a_parser_without_words_predicts_no_tags():
-    trained = trained_of(Toy(1, lexicalised=False))
-    with pytest.raises(DeptreeError, match="without words cannot predict tags"):
-        evidence(trained, sentence_of([2], [2]), np.random.default_rng(1), predicts_tags=True)
-
-
 # Joint probabilities of sentences and trees.
 
 

@@ -79,19 +79,6 @@ def test_predictions(many, most, monkeypatch):
     assert ((found.rows >= 0).sum() == 3) == (most < 100)
 
 
-def test_nobody_predicts_the_root():
-    """With one dish more than choices the root's, 1, has probability 0, and all others sum to one."""
-    process = Process(1, CHOICES)
-    events = [(context, dish + 1 if dish else 0) for context, dish in random_events(50, 2, SYMBOLS, CHOICES, seed=2)]
-    process.sweep(indexed(process, events), np.array([0, 50]), np.zeros(1, dtype=np.int64), False, states(0))
-    (found, [root]), probs = module.predictions([process.at_rest()], [CHOICES + 1]), np.empty(CHOICES + 1)
-    for symbol in range(SYMBOLS + 1):
-        predict_dishes(found, root, np.array([symbol], dtype=np.int32), np.empty(2, dtype=np.int64), probs)
-        assert probs[1] == 0
-        assert probs.sum() == pytest.approx(1, abs=1e-12)
-        assert (np.delete(probs, 1) > 0).all()
-
-
 # Numbers at rest, which kernels would follow anywhere.
 
 DISHES = 40

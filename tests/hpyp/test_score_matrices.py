@@ -95,21 +95,6 @@ def test_few_trees_of_longer_sentences(n, weights):
         np.testing.assert_array_equal(np.isfinite(maxent_scores(mu, 0.0)), mu > 0)
 
 
-def test_scaled_scores_save_evaluations(graphs, monkeypatch):
-    """53 on average for these ten sentences of 20 words; without scaled scores 315."""
-    evaluations, evaluate = [], score_matrices._Dual.__call__
-
-    def counted(dual, scaled):
-        evaluations.append(scaled)
-        return evaluate(dual, scaled)
-
-    monkeypatch.setattr(score_matrices._Dual, "__call__", counted)
-    for seed in range(10):
-        trees = projective(graphs.gaussian(20, 4.0, seed)).sample(1000, seed)
-        maxent_scores(averaged(trees, np.full(1000, 1e-3)))
-    assert len(evaluations) < 10 * 80
-
-
 @pytest.mark.slow("size")
 def test_long_sentences_take_bounded_work(monkeypatch):
     """As many evaluations as there is work for, here about 60 of 200 words; how far off the result is, is true.

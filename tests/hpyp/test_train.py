@@ -282,7 +282,10 @@ def interrupted(line, folder, after, number):
     [
         ("--iterations 24", [(1, signal.SIGINT), (5, signal.SIGKILL)]),
         ("--iterations 12 --oracle sampled", [(2, signal.SIGKILL), (3, signal.SIGINT)]),
-        ("--iterations 3 --passes 9 --unlabelled text.conllu", [(2, signal.SIGINT), (3, signal.SIGKILL)]),
+        (
+            "--iterations 3 --passes 9 --unlabelled text.conllu",
+            [(2, signal.SIGINT), (3, signal.SIGKILL), (2, signal.SIGINT)],
+        ),
     ],
     ids=["static", "sampled", "text"],
 )

@@ -9,8 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.files.treebank import annotated, deprels_by_name, read_treebank
+from deptree_cli.hpyp.files.treebank import deprels_by_name, read_treebank
 from deptree_cli.hpyp.kernels.configurations import projectivise
 from deptree_cli.hpyp.model.sentences import LEXICALISED
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
@@ -65,24 +64,6 @@ def test_malformed_blocks_are_handed_on(put):
     second, third = map(str, errors)
     assert "a.conllu:8 (2): a form, a tag or a label is not UTF-8." in second
     assert "a.conllu:10: 2 columns" in third
-
-
-def test_files_that_cannot_be_read(put):
-    for path, says in (("none.conllu", "no such file"), (put("empty.conllu", "\n"), "the file is empty")):
-        with pytest.raises(DeptreeError, match=rf"{path}.*{says}"):
-            read(path)
-
-
-@pytest.mark.parametrize("tags", ["upos", "xpos"])
-@pytest.mark.parametrize("name", ["gold", "sentences", "treebank", "raw"])
-def test_columns_of_the_sample_data(name, tags):
-    """The same as the blocks' own columns say."""
-    for block in blocks(name):
-        found = annotated(block, "s", tags)
-        assert list(found.forms) == block.column("form")
-        assert list(found.tags) == block.column(tags)
-        assert list(found.deprels) == block.deprels
-        assert [None if head < 0 else head for head in found.heads.tolist()] == block.heads
 
 
 @pytest.mark.slow("size")

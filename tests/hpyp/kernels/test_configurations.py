@@ -137,25 +137,12 @@ def arrays_of(tree):
     return as_arrays([head for head, _ in tree], [label - 1 for _, label in tree])
 
 
-def derivation_of(tree, labels):
-    """What the kernel derives, or None."""
-    actions = np.full(2 * len(tree), 77, dtype=np.int32)
-    return tuple(actions.tolist()) if derive(np.array([0, len(tree)]), *arrays_of(tree), labels, actions) else None
-
-
 @pytest.mark.parametrize(("n", "labels"), [(1, 3), (2, 2), (3, 2), (4, 1), (5, 1)])
 def test_arcs_are_made_as_soon_as_they_can(n, labels):
     for tree in trees(n, labels):
-        assert derivation_of(tree, labels) == static_derivation(tree, labels)
-
-
-@pytest.mark.parametrize("n", [2, 3, 4, 5])
-def test_several_roots_have_a_derivation_and_crossing_arcs_have_none(n):
-    """Kernels leave it to others to refuse several roots; the derivation is that of a parser which may make them."""
-    for heads in all_trees(n, space(single_root=False)).tolist():
-        tree = tuple((head, 1) for head in heads)
-        is_projective = derivations_of(tree, 1, single_root=False)
-        assert derivation_of(tree, 1) == (static_derivation(tree, 1, single_root=False) if is_projective else None)
+        actions = np.full(2 * n, 77, dtype=np.int32)
+        assert derive(np.array([0, n]), *arrays_of(tree), labels, actions)
+        assert tuple(actions.tolist()) == static_derivation(tree, labels)
 
 
 def allowed_derivations(tree):
