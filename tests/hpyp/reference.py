@@ -108,23 +108,15 @@ def _seatings(events):
             yield here | below, ways * ways_below
 
 
-class Posterior:
-    """All seatings of a few customers: `probs` of each, and the `evidence` of the dishes, seatings summed out."""
-
-    def __init__(self, vocabulary, discounts, strengths, events):
-        self.hyper, weights = (vocabulary, discounts, strengths), {}
-        for tables, ways in _seatings(Counter(events)):
-            seating = tuple(sorted(tables.items()))
-            drawn = sum(len(sizes) for (prefix, _), sizes in seating if not prefix)  # from the base distribution
-            weights[seating] = ways * math.exp(log_seating(seating, discounts, strengths)) * vocabulary**-drawn
-        self.evidence = math.fsum(weights.values())
-        self.probs = {seating: weight / self.evidence for seating, weight in weights.items()}
-
-    def prob(self, context, dish):
-        """The predictive probability, seatings summed out."""
-        return math.fsum(
-            prob * Franchise(*self.hyper, seating).prob(context, dish) for seating, prob in self.probs.items()
-        )
+def posterior(vocabulary, discounts, strengths, events):
+    """All seatings of a few customers with their probabilities given the dishes."""
+    weights = {}
+    for tables, ways in _seatings(Counter(events)):
+        seating = tuple(sorted(tables.items()))
+        drawn = sum(len(sizes) for (prefix, _), sizes in seating if not prefix)  # from the base distribution
+        weights[seating] = ways * math.exp(log_seating(seating, discounts, strengths)) * vocabulary**-drawn
+    evidence = math.fsum(weights.values())
+    return {seating: weight / evidence for seating, weight in weights.items()}
 
 
 Distribution = Callable[[tuple[int, ...]], Sequence[float]]

@@ -106,10 +106,7 @@ def test_seeds_and_generators(parser):
 
 
 def test_scores(parser):
-    """Those of maximum entropy have the filter's marginals, but for the 1 % that is smoothed, and the tolerance."""
-    trees, found = parser.scores((FORMS, TAGS), 7), parser.filter((FORMS, TAGS), 7).marginals
-    assert np.abs(trees.marginals() - found).max() < 0.012
-    assert parser.scores((FORMS, TAGS), 7, "log").entropy() != trees.entropy()
+    assert parser.scores((FORMS, TAGS), 7, "log").entropy() != parser.scores((FORMS, TAGS), 7).entropy()
     sentence = next(parser.read(DATA / "raw.conllu"))
     assert parser.scores(sentence, 7).id == sentence.sent_id == "raw-01"
     with pytest.raises(DeptreeError, match="maxent"):
@@ -135,16 +132,20 @@ def test_sentences(parser, put):
         list(parser.read(put("bad.conllu", "1\ta\n\n")))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("k", [-1, 1.5, None, True])
-def test_numbers_that_are_none(parser, k):
-    for draw, what in (
-        (lambda: parser.sample((FORMS, TAGS), k), "trees"),
-        (lambda: parser.filter((FORMS, TAGS), draws=k), "trees"),
-        (lambda: parser.generate(k), "sentences"),
-    ):
-        says = rf"^{k} (is not a number of {what}|{what} are asked for)\. Ask for 1 or more"
-        with pytest.raises(DeptreeError, match=says):
-            draw()
+@pytest.mark.parametrize(
+    ("draw", "what"),
+    [
+        (lambda parser, k: parser.sample((FORMS, TAGS), k), "trees"),
+        (lambda parser, k: parser.filter((FORMS, TAGS), draws=k), "trees"),
+        (lambda parser, k: parser.generate(k), "sentences"),
+    ],
+)
+def test_numbers_that_are_none(parser, k, draw, what):
+    says = rf"^{k} (is not a number of {what}|{what} are asked for)\. Ask for 1 or more"
+    with pytest.raises(DeptreeError, match=says):
+        draw(parser, k)
     assert parser.sample((FORMS, TAGS), 0, 1).shape == (0, len(FORMS))
 
 

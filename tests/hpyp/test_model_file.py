@@ -105,6 +105,7 @@ def saved(arrays, tmp_path):
     return save
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
@@ -130,6 +131,8 @@ def saved(arrays, tmp_path):
         ("progress.log_likelihoods", 3, "damaged"),
         ("progress.digest", 5, "damaged"),
         ("progress.more", 1, "damaged"),
+        ("states", ["a"], "states are not a list of numbers"),
+        ("states", [2, 2], "states are out of order"),
         ("tags.2", "_", "m.npz: tags[2] is _, the sign of a missing value"),  # as models of old have it
         ("labels.2", "_", "m.npz: labels[2] is _, the sign of a missing value"),
     ],
@@ -138,6 +141,7 @@ def test_what_a_file_says_of_itself(refused, saved, path, value, says):
     refused(saved(path, value), says)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["words", "tags", "labels"])
 @pytest.mark.parametrize("symbol", ["a\tb", "a\nb", "a\rb", "", "\0", "\x1b[2J", "\x85", "\u2028", "\ud800"], ids=repr)
 def test_symbols_that_would_forge_lines(refused, saved, name, symbol):

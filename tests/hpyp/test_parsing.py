@@ -71,18 +71,6 @@ def test_surprisals_of_a_small_parser(known, predicts):
     assert found.std() > 0
 
 
-def test_words_do_not_look_ahead():
-    """The beginning of a sentence has the surprisals that it has alone, bit by bit, and another end."""
-    toy = Toy(4)
-    (words, tags), trained = toy.sentence(5), trained_of(toy)
-    long, short = (
-        evidence(trained, sentence_of(words[:n], tags[:n]), np.random.default_rng(2), 50, filters=1).surprisals
-        for n in (5, 3)
-    )
-    np.testing.assert_array_equal(long[:3], short[:3])
-    assert long[3] != short[3]
-
-
 # Joint probabilities of sentences and trees.
 
 

@@ -23,7 +23,7 @@ from deptree_cli.hpyp.model.training import (
     check_targets,
     contexts_of,
 )
-from tests.hpyp.reference import SHIFT, Configuration, Posterior, static_derivation
+from tests.hpyp.reference import SHIFT, Configuration, posterior, static_derivation
 from tests.hpyp.toys import TREEBANK, UNLABELLED, annotated, begun, run, same, seating_of
 from tests.pearson import chi_square
 
@@ -115,7 +115,7 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle, monkeypatc
         return tuple((event, sum(sizes), len(sizes)) for event, sizes in seating)
 
     probs = defaultdict(float)
-    for seating, prob in Posterior(round(1 / process.restaurants.base[0]), *hyper, events).probs.items():
+    for seating, prob in posterior(round(1 / process.restaurants.base[0]), *hyper, events).items():
         probs[counts(seating)] += prob
     assert len(probs) > 20
     for _ in range(2000):

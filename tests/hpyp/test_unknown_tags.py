@@ -198,6 +198,7 @@ def test_doubtful_sentences_are_held_back_until_there_are_enough_words(doubtful,
     assert read < ENOUGH + 0.06 * 2 * ENOUGH
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("unseen", "words", "refused"),
     [

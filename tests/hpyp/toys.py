@@ -85,12 +85,9 @@ def franchise_of(restaurants, events=None):
 
 def random_events(number, levels, symbols, vocabulary, seed):
     """Events with contexts of levels - 1 symbols from 0 on; small numbers are frequent."""
-    rng = np.random.default_rng(seed)
-
-    def draw(size):
-        return int(size * rng.random() ** 2)
-
-    return [(tuple(draw(symbols) for _ in range(levels - 1)), draw(vocabulary)) for _ in range(number)]
+    rng, sizes = np.random.default_rng(seed), [symbols] * (levels - 1) + [vocabulary]
+    drawn = (sizes * rng.random((number, levels)) ** 2).astype(int).tolist()
+    return [(tuple(context), dish) for *context, dish in drawn]
 
 
 def indexed(process, events):

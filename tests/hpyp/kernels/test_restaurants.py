@@ -25,7 +25,7 @@ from deptree_cli.hpyp.kernels.restaurants import (
     slice_sample,
     sweep,
 )
-from tests.hpyp.reference import Posterior, log_seating
+from tests.hpyp.reference import log_seating, posterior
 from tests.hpyp.toys import Tables, random_events, sizes_of
 from tests.pearson import chi_square
 
@@ -59,16 +59,6 @@ def test_predictions_before_customers_come_and_after_some_went(hyper, state):
         assert sum(expected) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("context", [(1, 1), (1, 3), (3, 1)])
-def test_predictions_are_ratios_of_evidences(context):
-    """Of the references: P(dish | events), seatings summed out, is P(events and dish) / P(events)."""
-    hyper, events = (3, (0.3, 0.6, 0.8), (1.5, 0.0, -0.2)), [((1, 1), 0), ((1, 1), 0), ((1, 2), 1), ((2, 2), 0)]
-    posterior = Posterior(*hyper, events)
-    for dish in range(3):
-        longer = Posterior(*hyper, [*events, (context, dish)])
-        assert posterior.prob(context, dish) == pytest.approx(longer.evidence / posterior.evidence, rel=1e-12)
-
-
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize(
     ("events", "discounts", "strengths"),
@@ -94,7 +84,7 @@ def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draw
     for _ in range(draws // 4):
         tables.sweep(3, True, state)
         found[tables.seating()] += 1
-    probs = Posterior(3, discounts, strengths, events).probs
+    probs = posterior(3, discounts, strengths, events)
     assert set(found) <= set(probs)
     assert chi_square(np.array([found[seating] for seating in probs]), np.array(list(probs.values())))[2] > LEVEL
 
