@@ -107,7 +107,8 @@ def test_long_sentences_take_bounded_work(monkeypatch):
     monkeypatch.setattr(score_matrices, "TOO_FAR", 0.5)
     with monkeypatch.context() as patched:
         patched.setattr(EisnerChart, "in_wide_numbers", None)
-        found = variations(maxent_scores(mu, notify=told.append), target).max()
+        scores = maxent_scores(mu, notify=told.append)
+    found = variations(scores, target).max()
     assert 1e-3 < found < 0.5
     says = rf"a long sentence: after (6\d) steps the marginals of its scores are up to {found:.2g} off"
     assert re.fullmatch(says, *told)  # a search along a line that has begun is ended
