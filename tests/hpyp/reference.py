@@ -248,8 +248,6 @@ class Model(NamedTuple):
 
 
 class Derivation(NamedTuple):
-    """A complete derivation of a sentence and its probability."""
-
     actions: tuple[int, ...]
     tags: tuple[int, ...]
     tree: Tree
@@ -257,12 +255,9 @@ class Derivation(NamedTuple):
 
 
 class Enumeration:
-    """All derivations of a sentence, given the candidates for the tag of each word.
+    """All derivations of a sentence, given the candidates for the tag of each word, that have a probability above 0.
 
-    Attributes:
-        derivations: those with a probability above 0.
-        evidence: the sum of their probabilities.
-        prefix_evidences: of each word, the sum over partial derivations up to its shift, that included.
+    evidence: the sum of these; prefix_evidences: of each word, of partial derivations up to its shift, that included.
     """
 
     def __init__(self, model, words, tags):

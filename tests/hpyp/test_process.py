@@ -79,6 +79,13 @@ def test_predictions(many, most, monkeypatch):
     assert ((found.rows >= 0).sum() == 3) == (most < 100)
 
 
+def test_nobody_predicts_the_root():
+    """It is the one dish more than there are choices."""
+    (found, [root]), probs = module.predictions([Process(1, CHOICES).at_rest()], [CHOICES + 1]), np.empty(CHOICES + 1)
+    predict_dishes(found, root, np.array([2], dtype=np.int32), np.empty(2, dtype=np.int64), probs)
+    np.testing.assert_allclose(probs, [1 / CHOICES, 0, *[1 / CHOICES] * (CHOICES - 1)])
+
+
 # Numbers at rest, which kernels would follow anywhere.
 
 DISHES = 40

@@ -143,6 +143,8 @@ def test_arcs_are_made_as_soon_as_they_can(n, labels):
         actions = np.full(2 * n, 77, dtype=np.int32)
         assert derive(np.array([0, n]), *arrays_of(tree), labels, actions)
         assert tuple(actions.tolist()) == static_derivation(tree, labels)
+    crossing = ((3, 1), (4, 1), (0, 1), (3, 1))
+    assert not derive(np.array([0, 4]), *arrays_of(crossing), 1, np.zeros(8, dtype=np.int32))
 
 
 def allowed_derivations(tree):
