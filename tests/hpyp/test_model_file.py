@@ -73,8 +73,8 @@ def refused(tmp_path):
 
 def test_what_is_no_model(refused, data):
     refused((DATA / "scores.npz").read_bytes(), "not a model of deptree hpyp")
-    refused(pickle.dumps([1]))
-    refused(b"1\tthe\t_\n")
+    refused(pickle.dumps([1]), "not a model of deptree hpyp")
+    refused(b"1\tthe\t_\n", "not a model of deptree hpyp")
     refused(b"", "empty")
     refused(data[: len(data) // 2])
     with pytest.raises(DeptreeError, match="no such file"):

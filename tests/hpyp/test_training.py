@@ -15,14 +15,7 @@ from deptree_cli.hpyp.kernels.configurations import WORDS
 from deptree_cli.hpyp.model.parsing import evidence, filtered, parse
 from deptree_cli.hpyp.model.process import Process
 from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Contexts, kept_iterations
-from deptree_cli.hpyp.model.training import (
-    SAMPLED,
-    STATIC,
-    Training,
-    TrainingSettings,
-    check_targets,
-    contexts_of,
-)
+from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Training, TrainingSettings, check_targets, contexts_of
 from tests.hpyp.reference import SHIFT, Configuration, posterior, static_derivation
 from tests.hpyp.toys import TREEBANK, UNLABELLED, annotated, begun, run, same, seating_of
 from tests.pearson import chi_square

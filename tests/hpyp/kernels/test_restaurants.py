@@ -39,9 +39,7 @@ def probs_of(tables, context):
 
 
 @pytest.mark.parametrize(
-    "hyper",
-    [((0.8,) * 4, (0.0,) * 4), ((0.1, 0.4, 0.9, 0.5), (3.0, -0.05, 0.0, 20.0))],
-    ids=["initial", "mixed"],
+    "hyper", [((0.8,) * 4, (0.0,) * 4), ((0.1, 0.4, 0.9, 0.5), (3.0, -0.05, 0.0, 20.0))], ids=["initial", "mixed"]
 )
 def test_predictions_before_customers_come_and_after_some_went(hyper, state):
     """In every context, those that end early and with a symbol that was never seen too; some restaurants are empty."""
