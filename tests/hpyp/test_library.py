@@ -42,6 +42,8 @@ def test_options_of_training():
     assert found.trained.symbols.contexts == contexts
     assert found.trained.progress.passes == 2
     assert "|oracle:sampled|" in found.signature
+    several = Parser.train(TREEBANK, iterations=1, states=2)
+    assert (len(several.trained.states), "|states:2|" in several.signature) == (2, True)
     assert "no words" in repr(Parser.train(TREEBANK, lexicalised=False, iterations=1))
 
 

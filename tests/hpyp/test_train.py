@@ -122,6 +122,7 @@ def test_what_cannot_be_trained_on(deptree, refused, put, text, says):
     small.conllu -o m.npz --passes 2             |  --passes needs --unlabelled
     small.conllu -o m.npz --iterations 0         |  --iterations
     small.conllu -o m.npz --resume --force       |  Remove one
+    small.conllu -o m.npz --states 2 --unlabelled small.conllu       |  --states cannot be combined with --unlabelled
     small.conllu -o m.npz --unlexicalised --unlabelled small.conllu  |  a parser without words cannot learn
     """),
 )
@@ -174,6 +175,7 @@ def test_going_on_from_nothing(done, small):
     small.conllu --unlexicalised              |  the model was trained with other contexts
     small.conllu --unlabelled small.conllu    |  the model was trained without --unlabelled
     small.conllu --iterations 2               |  the model is already at --iterations 3
+    small.conllu --iterations 1 --states 2    |  the model kept states after iterations none
     small.conllu other.conllu                 |  the model was trained on other data
     less.conllu                               |  the model was trained on other data
     tags.conllu                               |  the model was trained on other data
