@@ -114,7 +114,7 @@ def test_what_cannot_be_trained_on(deptree, refused, put, text, says):
     small.conllu -o -                            |  must be a file
     small.conllu -o .                            |  must be a file
     small.conllu -o small.conllu                 |  would overwrite TREEBANK
-    small.conllu -o nowhere/m.npz                |  its folder does not exist
+    - -o nowhere/m.npz                           |  its folder does not exist
     small.conllu                                 |  Missing option '--output'
     -o m.npz                                     |  Missing argument 'TREEBANK...'
     smal.conllu -o m.npz                         |  no such file. Did you mean small.conllu?
