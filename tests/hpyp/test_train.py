@@ -33,6 +33,7 @@ def small(put):
     """A treebank of twelve sentences, and others."""
     text = "".join(SENTENCE.format(number % 7) for number in range(12))
     others = {"other": SENTENCE.format("x"), "less": text.partition("\n\n")[2], "tags": text.replace("N", "n")}
+    others["heads"] = text.replace("\t2\tdet", "\t0\tdet").replace("\t0\troot", "\t1\troot")
     for name, data in others.items():
         put(f"{name}.conllu", data)
     return put("small.conllu", text)
@@ -179,6 +180,7 @@ def test_going_on_from_nothing(done, small):
     small.conllu other.conllu                 |  the model was trained on other data
     less.conllu                               |  the model was trained on other data
     tags.conllu                               |  the model was trained on other data
+    heads.conllu                              |  the model was trained on other data
     """),
 )
 def test_going_on_with_other_settings(train, refused, line, says):
