@@ -143,6 +143,7 @@ def test_training_leaves_sentences_out(done, put, option):
     assert Path("rest.npz").read_bytes() == Path("some.npz").read_bytes()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("options", "change", "says"),
     [
