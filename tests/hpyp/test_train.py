@@ -136,6 +136,7 @@ def test_what_is_wrong_with_the_line(refused, small, line, says):
 # Going on.
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("options", "first"),
     [
