@@ -18,19 +18,16 @@ def draws():
 
 @pytest.fixture
 def state():
-    """The state of a generator, the same for every test."""
     return np.array([1, 2, 3, 4], dtype=np.uint64)
 
 
 @pytest.fixture(scope="session")
 def parser():
-    """Of words and UPOS."""
     return Parser.train(DATA / "treebank.conllu", iterations=4, seed=1)
 
 
 @pytest.fixture(scope="session")
 def model(parser, tmp_path_factory):
-    """The file of that parser."""
     path = tmp_path_factory.mktemp("models") / "model.npz"
     parser.save(path)
     return path

@@ -192,6 +192,10 @@ def test_what_takes_long_is_announced(done, model, monkeypatch):
     line = f"hpyp surprisal {model} - --seed 1 --particles 10"
     assert "1: 3 words with this many particles take 0 seconds or more" in done(line, stdin=unseen(3)).err
     assert done(f"{line} -q", stdin=unseen(3)).err == ""
+    monkeypatch.setattr("deptree_cli.hpyp.model.score_matrices.MOST_WORK", 1)
+    monkeypatch.setattr("deptree_cli.hpyp.model.score_matrices.TOO_FAR", 1.0)
+    ran = done(f"hpyp parse {model} - --seed 1 --particles 10 --to-scores s.npz", stdin=unseen(3))
+    assert "1: a long sentence: after" in ran.err
 
 
 # Scores.

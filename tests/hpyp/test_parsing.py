@@ -119,7 +119,6 @@ LONGEST = 2
 
 
 def shares(probs, possible):
-    """Probabilities given that the outcome is one of these."""
     total = sum(probs[outcome] for outcome in possible)
     return {outcome: probs[outcome] / total for outcome in possible}
 
