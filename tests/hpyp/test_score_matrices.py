@@ -16,6 +16,7 @@ from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, maxent_scores, un
 from tests.oracle import Oracle
 
 FEW, EVEN = (0.9, 0.05, 0.03, 0.015, 0.005), (0.2,) * 5
+CERTAIN, PEAKED = (1.0,), (1 - 1e-6, 1e-6)
 
 
 def averaged(trees, weights):
@@ -72,9 +73,7 @@ def test_one_word(kind):
     np.testing.assert_array_equal(kind.function(np.array([[0.0, 1.0], [0.0, 0.0]])), [[-np.inf, 0], [-np.inf, -np.inf]])
 
 
-CERTAIN, PEAKED = (1.0,), (1 - 1e-6, 1e-6)
-
-
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("weights", "n"),
     [(FEW, 12), (FEW, 40), (EVEN, 5), (EVEN, 40), (CERTAIN, 2), (CERTAIN, 100), (PEAKED, 10), (PEAKED, 100)],
