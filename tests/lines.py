@@ -60,7 +60,7 @@ def table(rows, *, marks=()):
     cases = []
     for row in filter(None, map(str.strip, rows.splitlines())):
         line, *parts = (cell.strip() for cell in row.split(" | "))
-        assert parts, f"nothing is expected of {row!r}"
+        assert not re.search(r"\S\|\s|\s\|\S", row), f"blanks are missing around a bar: {row}"
         cases.append(pytest.param(line, tuple(parts), id=line, marks=[pytest.mark.quick, *marks]))
     return cases
 
