@@ -259,7 +259,7 @@ def test_words_are_no_padding(n: int, scale: str) -> None:
         *((read_draws, {"log_prob": -1.0, "tau": tau}, "tau is not a time") for tau in (1e-320, 1e-200)),
         (read_draws, {"log_prob": -1e300, "exhausted": True}, "their probability is 0 in all"),
     ],
-    ids=lambda value: str(value)[:40],
+    ids=lambda value: getattr(value, "__name__", str(value)[:40]),
 )
 @pytest.mark.quick
 def test_numbers_of_trees_that_fuzzing_got_through_with(read, said: dict, problem: str, scratch, says) -> None:
