@@ -11,22 +11,19 @@ missing. Actions are 0 for shift, 1, ..., L for left-arcs by label, and L + 1, .
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict, namedtuple
 from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-Context = tuple[int, ...]
-Event = tuple[Context, int]  # a context and a dish
-Sizes = tuple[int, ...]
-Seating = tuple[tuple[Event, Sizes], ...]  # sorted: the tables of each restaurant and dish, sizes in falling order
-
 
 class Franchise:
-    """Seated restaurants to predict from: `vocabulary` dishes, discounts d and strengths theta of each level."""
+    """Seated restaurants to predict from: `vocabulary` dishes, discounts d and strengths theta of each level.
+
+    seating: sorted ((context, dish), sizes of the tables in falling order)
+    """
 
     def __init__(self, vocabulary, discounts, strengths, seating):
         self.vocabulary, self.discounts, self.strengths, self.seating = vocabulary, discounts, strengths, seating
@@ -57,24 +54,17 @@ class Franchise:
 def log_seating(seating, discounts, strengths):
     """The log-probability of a seating with named customers: the product over customers, each given those who came
     before it to the same restaurant, dishes left out."""
-    tables = defaultdict(list)
+    tables, found = defaultdict(list), 0.0
     for (prefix, _), sizes in seating:
         tables[prefix] += sizes
-    terms = []
-    for prefix, all_sizes in tables.items():
-        order = [table for table, size in enumerate(all_sizes) for _ in range(size)]
-        terms += _log_arrivals(order, discounts[len(prefix)], strengths[len(prefix)])
-    return math.fsum(terms)
-
-
-def _log_arrivals(order, d, theta):
-    """Of each customer of a restaurant, by table in order of arrival; the first one has no choice."""
-    seated = Counter()
-    for arrived, table in enumerate(order):
-        weight = seated[table] - d if seated[table] else theta + d * len(+seated)
-        if arrived:
-            yield math.log(weight) - math.log(theta + arrived)
-        seated[table] += 1
+    for prefix, sizes in tables.items():
+        seated, d, theta = Counter(), discounts[len(prefix)], strengths[len(prefix)]
+        for arrived, table in enumerate(table for table, size in enumerate(sizes) for _ in range(size)):
+            if arrived:  # the first one has no choice
+                weight = seated[table] - d if seated[table] else theta + d * len(seated)
+                found += math.log(weight) - math.log(theta + arrived)
+            seated[table] += 1
+    return found
 
 
 def _shapes(count, most):
@@ -118,9 +108,6 @@ def posterior(vocabulary, discounts, strengths, events):
     evidence = math.fsum(weights.values())
     return {seating: weight / evidence for seating, weight in weights.items()}
 
-
-Distribution = Callable[[tuple[int, ...]], Sequence[float]]
-Tree = tuple[tuple[int, int], ...]  # head and label of each word
 
 SHIFT = 0
 ACTION = ("s1.t", "s2.t", "rc(s1).t", "lc(s1).t", "s3.t", "rc(s2).t", "s1.w", "s2.w")
@@ -217,12 +204,12 @@ class Model(NamedTuple):
     unlexicalised model. *_elements: what their contexts hold."""
 
     labels: int
-    action: Distribution
-    tag: Distribution
-    word: Distribution | None
-    action_elements: Sequence[str] = ACTION
-    tag_elements: Sequence[str] = ACTION
-    word_elements: Sequence[str] = WORD
+    action: Any
+    tag: Any
+    word: Any
+    action_elements: tuple[str, ...] = ACTION
+    tag_elements: tuple[str, ...] = ACTION
+    word_elements: tuple[str, ...] = WORD
 
     def factors(self, configuration, action, words, tags):
         """The probabilities of an action, and of the tag and the word if it is a shift, or else 1."""
@@ -247,11 +234,7 @@ class Model(NamedTuple):
         return found
 
 
-class Derivation(NamedTuple):
-    actions: tuple[int, ...]
-    tags: tuple[int, ...]
-    tree: Tree
-    prob: float
+Derivation = namedtuple("Derivation", "actions tags tree prob")
 
 
 class Enumeration:

@@ -94,11 +94,8 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle, monkeypatc
     monkeypatch.setattr("deptree_cli.hpyp.model.training.resample_levels", lambda *_: None)
     chain = [annotated("a/X:root:0 a/X:x:1 a/Y:x:2 b/X:x:3 a/X:x:4 a/Y:x:5 b/Y:x:6")]
     short = Contexts(action=("s1.t",), tag=(), word=("b.t",))
-    training, found, hyper = (
-        Training(chain, short, TrainingSettings(1, oracle, "upos")),
-        Counter(),
-        ((0.3, 0.8), (1.5, 0.4)),
-    )
+    training = Training(chain, short, TrainingSettings(1, oracle, "upos"))
+    found, hyper = Counter(), ((0.3, 0.8), (1.5, 0.4))
     process, treebank = training._processes[WORDS], training._treebank
     process.restaurants.discounts[:], process.restaurants.strengths[:] = hyper
     contexts = contexts_of(treebank, training.symbols, treebank.tags, training._actions)[WORDS].tolist()
@@ -168,11 +165,6 @@ def test_a_treebank_of_one_word(oracle, contexts):
 # Going on.
 
 
-def refused(training, says):
-    with pytest.raises(DeptreeError, match=says):
-        training()
-
-
 @pytest.mark.parametrize("passes", [0, 1])
 def test_going_on_from_what_does_not_add_up(passes):
     """Kernels would send away customers who are not there: every change of one number that is in use is found before.
@@ -191,7 +183,8 @@ def test_going_on_from_what_does_not_add_up(passes):
                 damaged = replace(process, **{name: array})
                 if damaged.is_sound(half.symbols.dishes[number]):
                     other = replace(half, processes=(*half.processes[:number], damaged, *half.processes[number + 1 :]))
-                    refused(lambda other=other: begun(SAMPLED, text=text, trained=other), "damaged")
+                    with pytest.raises(DeptreeError, match="damaged"):
+                        begun(SAMPLED, text=text, trained=other)
                     refusals += 1
     assert refusals > 20
 
@@ -204,7 +197,8 @@ def test_going_on_from_derivations_that_are_none():
         actions[at] = parsed[at] = value
         damaged += [replace(half, derivations=actions), replace(half, parses=half.parses._replace(actions=parsed))]
     for other in damaged:
-        refused(lambda other=other: begun(SAMPLED, text=UNLABELLED, trained=other), "damaged")
+        with pytest.raises(DeptreeError, match="damaged"):
+            begun(SAMPLED, text=UNLABELLED, trained=other)
 
 
 # Several states of the sampler in one parser.
@@ -248,7 +242,8 @@ def test_other_states_are_refused(three):
     check_targets(three, KEPT, 0)
     check_targets(run(begun(), 2), KEPT, 0)
     for before, kept in ((three, kept_iterations(3, 3)), (three, kept_iterations(12, 1)), (run(begun(), 4), KEPT)):
-        refused(lambda before=before, kept=kept: check_targets(before, kept, 0), "kept states")
+        with pytest.raises(DeptreeError, match="kept states"):
+            check_targets(before, kept, 0)
 
 
 def test_evidence_is_the_mean_of_the_states(three):

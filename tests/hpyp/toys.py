@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from enum import Enum
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deptree_cli.hpyp.kernels import restaurants as kernel
 from deptree_cli.hpyp.kernels.configurations import Model
@@ -20,8 +18,6 @@ from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from tests.hpyp import reference
 from tests.hpyp.reference import Franchise
 
-State = NDArray[np.uint64]
-
 
 def as_arrays(*sequences):
     """Numbers as kernels take them."""
@@ -29,20 +25,6 @@ def as_arrays(*sequences):
 
 
 # Restaurants.
-
-
-def prefixes_of(restaurants):
-    """The contexts of all nodes, found from the children of each."""
-    parents = {
-        int(child): (int(key) >> kernel.BITS, int(key) & ((1 << kernel.BITS) - 1))
-        for key, child in restaurants.children
-        if key != NONE
-    }
-    found = {0: ()}
-    for node in sorted(parents):  # children are made after their parents
-        parent, symbol = parents[node]
-        found[node] = (*found[parent], symbol)
-    return found
 
 
 def sizes_of(restaurants, entry):
@@ -61,8 +43,11 @@ def sizes_of(restaurants, entry):
 
 def seating_of(restaurants):
     """The tables of each restaurant and dish; sums of customers and tables must be what the node says."""
-    found = []
-    for node, prefix in prefixes_of(restaurants).items():
+    found, prefixes = [], {0: ()}
+    # Children are made after their parents.
+    for child, key in sorted((child, key) for key, child in restaurants.children.tolist() if key != NONE):
+        prefixes[child] = (*prefixes[key >> kernel.BITS], key & ((1 << kernel.BITS) - 1))
+    for node, prefix in prefixes.items():
         customers, tables, entry, level = restaurants.nodes[node].tolist()
         assert level == len(prefix)
         here = []
@@ -128,13 +113,9 @@ class Tables:
 # Parsers trained on random trees.
 
 
+# Whether the parser has words, and which tags of a sentence are known.
+KINDS = (True, "all tags"), (True, "no tags"), (True, "some tags"), (False, "all tags"), (False, "some tags")
 FIRST = 2  # 0 and 1 stand for what is missing and for the root
-
-
-class Known(Enum):
-    """Which words have a tag that is known."""
-
-    ALL, NONE, SOME = "all tags", "no tags", "some tags"
 
 
 class Toy:
@@ -153,19 +134,17 @@ class Toy:
         self.restaurants = tuple(process.restaurants for process in processes.values())
         if not lexicalised:
             del processes["word"]
-        tables, roots = predictions(
-            [each.at_rest() for each in processes.values()], [sizes[name] for name in processes]
-        )
+        tables, roots = predictions([one.at_rest() for one in processes.values()], [sizes[name] for name in processes])
         codes = tuple(self.contexts.codes(name) for name in NAMES)
         self.model = Model(tables, np.array([*roots, NONE][:3], dtype=np.int64), codes, self.labels, self.tags)
         distributions = [read_off(process, sizes[name]) for name, process in processes.items()]
         elements = [getattr(self.contexts, name) for name in NAMES]
         self.reference = reference.Model(self.labels, *distributions, *[None] * (3 - len(distributions)), *elements)
 
-    def sentence(self, n, known=Known.ALL):
-        """Random words and tags, null for those that are not known."""
+    def sentence(self, n, known="all tags"):
+        """Random words and tags, null for those that are not known; with some tags, every other one is."""
         words, tags = (self.rng.integers(FIRST, high, n).tolist() for high in (self.words, self.tags))
-        is_known = {Known.ALL: (True, True), Known.NONE: (False, False), Known.SOME: (True, False)}[known]
+        is_known = {"all tags": (True, True), "no tags": (False, False), "some tags": (True, False)}[known]
         return words, [tag if is_known[place % 2] else 0 for place, tag in enumerate(tags)]
 
     def candidates(self, tags):
@@ -206,13 +185,10 @@ def read_off(process, size):
 
 def trained_of(toy):
     """A toy as a parser: words are w2, w3, ..., tags t2, t3, ..., labels l0, l1, ..."""
-    words, tags = (
-        [f"{letter}{number}" for number in range(FIRST, size)] for letter, size in (("w", toy.words), ("t", toy.tags))
-    )
-    lexicon = Lexicon(Vocabulary(tuple(words) if toy.lexicalised else ()))
+    words = Vocabulary(tuple(f"w{number}" for number in range(FIRST, toy.words)) if toy.lexicalised else ())
+    tags = Vocabulary(tuple(f"t{number}" for number in range(FIRST, toy.tags)))
     labels = tuple(f"l{number}" for number in range(toy.labels))
-    symbols = Symbols(lexicon, Vocabulary(tuple(tags)), labels, toy.contexts)
-    found = Trained(symbols, (), Progress(0, STATIC, "upos", "", 0, 0))
+    found = Trained(Symbols(Lexicon(words), tags, labels, toy.contexts), (), Progress(0, STATIC, "upos", "", 0, 0))
     vars(found)["model"] = toy.model  # what is cached there is made of the processes otherwise
     return found
 
@@ -253,9 +229,9 @@ TREEBANK = [annotated(line, number) for number, line in enumerate(TREES)]
 UNLABELLED = [annotated(line, number) for number, line in enumerate(TEXT * 3)]
 
 
-def begun(oracle=STATIC, contexts=LEXICALISED, text=(), trained=None, seed=3):
+def begun(oracle=STATIC, contexts=LEXICALISED, text=(), trained=None):
     """Training on the small treebank."""
-    return Training(TREEBANK, contexts, TrainingSettings(seed, oracle, "upos"), text, trained)
+    return Training(TREEBANK, contexts, TrainingSettings(3, oracle, "upos"), text, trained)
 
 
 def run(training, iterations, passes=0):

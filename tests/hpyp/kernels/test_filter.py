@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,38 +15,11 @@ from deptree_cli.hpyp.kernels.restaurants import NONE
 from deptree_cli.hpyp.model.process import Process, predictions
 from deptree_cli.hpyp.model.training import are_derivations
 from tests.hpyp.reference import Configuration, Enumeration, derivations_of
-from tests.hpyp.toys import Known, Toy, as_arrays, indexed
+from tests.hpyp.toys import KINDS, Toy, as_arrays, indexed
 from tests.pearson import chi_square
 
 FAR = 5.5  # standard errors: a mean is farther from the truth once in 26 million means
-CASES = pytest.mark.parametrize(
-    ("seed", "lexicalised", "known"),
-    [
-        pytest.param(0, True, Known.ALL, id="tags given"),
-        pytest.param(1, True, Known.NONE, id="tags predicted"),
-        pytest.param(3, True, Known.SOME, id="some tags given"),
-        pytest.param(2, False, Known.ALL, id="unlexicalised"),
-        pytest.param(4, False, Known.SOME, id="unlexicalised, some tags given"),
-    ],
-)
-
-
-def case(seed, lexicalised, known):
-    """A model, four words, or three if tags are to be predicted, with their tags, and all derivations."""
-    toy = Toy(seed, lexicalised=lexicalised)
-    words, tags = toy.sentence(4 if known is Known.ALL else 3, known)
-    return toy, as_arrays(words, tags), Enumeration(toy.reference, words, toy.candidates(tags))
-
-
-class Run(NamedTuple):
-    """What `filter_trees` returns."""
-
-    heads: np.ndarray
-    tags: np.ndarray
-    weights: np.ndarray
-    drawn: np.ndarray
-    deprels: np.ndarray
-    log_evidence: np.ndarray
+Run = namedtuple("Run", "heads tags weights drawn deprels log_evidence")  # what `filter_trees` returns
 
 
 def shares(shape, weights, *places):
@@ -65,8 +37,8 @@ def check_unbiased(samples, expected):
 
 
 @pytest.mark.slow("statistics")
-@CASES
 @pytest.mark.parametrize("size", [3, 9, 40])
+@pytest.mark.parametrize(("seed", "lexicalised", "known"), [(seed, *kind) for seed, kind in enumerate(KINDS)])
 def test_evidences_are_unbiased(seed, lexicalised, known, size, draws, state):
     """H0: the product of mean weights up to each word, and to the end, has the exact evidence as its mean.
 
@@ -75,7 +47,9 @@ def test_evidences_are_unbiased(seed, lexicalised, known, size, draws, state):
     filters (150 in plain Python), and farther than 5.5 standard errors away by chance once in 26 million means; a test
     has at most 50.
     """
-    toy, sentence, every = case(seed, lexicalised, known)
+    toy = Toy(seed, lexicalised=lexicalised)
+    words, tags = toy.sentence(4 if known == "all tags" else 3, known)
+    every, sentence = Enumeration(toy.reference, words, toy.candidates(tags)), as_arrays(words, tags)
     runs = [Run(*filter_trees(toy.model, *sentence, size, 10, state)) for _ in range(draws // 4)]
     exact, marginals = np.array([*every.prefix_evidences, every.evidence]), every.marginals()
     check_unbiased([np.exp(np.cumsum(one.log_evidence)) / exact for one in runs], np.ones(len(exact)))
@@ -165,25 +139,21 @@ def test_few_particles_derive_the_tree_too(size, state):
         assert found <= {*derivations_of(tree, toy.labels)}
 
 
-def is_derivation(n, labels, actions):
-    """Whether every action is legal when its turn comes, and none is left at the end."""
-    configuration = Configuration(n, labels)
-    for action in actions:
-        if action not in configuration.legal():
-            return False
-        configuration = configuration.after(action)
-    return not configuration.legal()
-
-
 @pytest.mark.parametrize(("n", "labels"), [(1, 2), (2, 1), (2, 2), (3, 1)])
 def test_what_is_a_derivation(n, labels):
     """Every sequence of 2 n actions, and numbers that are none."""
-    cuts, found = np.array([0, n]), 0
+
+    def derivations(configuration, actions=()):
+        legal = configuration.legal()
+        for action in legal:
+            yield from derivations(configuration.after(action), (*actions, action))
+        if not legal:
+            yield actions
+
+    expected = {*derivations(Configuration(n, labels))}
     for actions in product(range(-1, 2 * labels + 2), repeat=2 * n):
-        expected = is_derivation(n, labels, actions)
-        assert are_derivations(cuts, labels, np.array(actions, dtype=np.int32)) == expected, actions
-        found += expected
-    assert found > 0
+        found = are_derivations(np.array([0, n]), labels, np.array(actions, dtype=np.int32))
+        assert found == (actions in expected), actions
 
 
 def test_derivations_of_several_sentences():
@@ -197,7 +167,7 @@ def test_derivations_of_several_sentences():
 
 
 def unlabelled(actions, labels):
-    """Actions without labels: 0 shifts, 1 is a left-arc, 2 a right-arc."""
+    """0 shifts, 1 is a left-arc, 2 a right-arc."""
     return tuple((action > 0) + (action > labels) for action in actions)
 
 

@@ -61,15 +61,11 @@ def test_predictions_before_customers_come_and_after_some_went(hyper, state):
 @pytest.mark.parametrize(
     ("events", "discounts", "strengths"),
     [
-        pytest.param([((), 0)] * 6, (0.5,), (0.7,), id="one restaurant"),
-        pytest.param([((1,), 0)] * 3 + [((2,), 0)] * 2 + [((2,), 1)], (0.8, 0.8), (0.0, 0.0), id="two levels"),
-        pytest.param(
-            [((1, 1), 0), ((1, 1), 0), ((1, 2), 0), ((2, 2), 0), ((1, 2), 1), ((1, 1), 1)],
-            (0.2, 0.5, 0.7),
-            (2.0, -0.3, 0.5),
-            id="three levels",
-        ),
+        ([((), 0)] * 6, (0.5,), (0.7,)),
+        ([((1,), 0)] * 3 + [((2,), 0)] * 2 + [((2,), 1)], (0.8, 0.8), (0.0, 0.0)),
+        ([((1, 1), 0)] * 2 + [((1, 2), 0), ((2, 2), 0), ((1, 2), 1), ((1, 1), 1)], (0.2, 0.5, 0.7), (2.0, -0.3, 0.5)),
     ],
+    ids=["one restaurant", "two levels", "three levels"],
 )
 def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draws, state):
     """H0: seatings are draws from the posterior, though all customers are events of one sentence.
@@ -90,11 +86,8 @@ def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draw
 def test_customers_come_and_go(state):
     """Every twentieth step all invariants hold: c, t and sizes fit each other, parents have their children's tables;
     and bins are used or free."""
-    tables, rng = (
-        Tables(4, (0.7, 0.7, 0.7), (0.5, 0.0, 0.0), random_events(60, 3, 3, 4, seed=3)),
-        np.random.default_rng(3),
-    )
-    now, seated = tables.restaurants, set()
+    tables = Tables(4, (0.7, 0.7, 0.7), (0.5, 0.0, 0.0), random_events(60, 3, 3, 4, seed=3))
+    now, seated, rng = tables.restaurants, set(), np.random.default_rng(3)
 
     def bins():
         used = sum(len(set(sizes)) for entry in range(now.used[ENTRIES]) if len(sizes := sizes_of(now, entry)) > 1)

@@ -12,9 +12,8 @@ from deptree_cli.hpyp.kernels.columns import ACTION, NULL_SYMBOL, ROOT
 from deptree_cli.hpyp.kernels.configurations import TRIED, new_arena, new_predictor, read_actions, read_tree, shift
 from deptree_cli.hpyp.kernels.search import Item, Search, has_place, keep, new_particles, search, step
 from tests.hpyp.reference import SHIFT, Configuration, Enumeration
-from tests.hpyp.toys import Known, Toy, as_arrays
+from tests.hpyp.toys import KINDS, Toy, as_arrays
 
-KINDS = (True, Known.ALL), (True, Known.NONE), (True, Known.SOME), (False, Known.ALL), (False, Known.SOME)
 CASES = [(seed, *kind) for seed in range(8) for kind in KINDS]
 MORE_CASES = [(seed, *KINDS[seed % len(KINDS)]) for seed in range(20)]
 
@@ -42,14 +41,12 @@ def is_greedy_at_the_end(toy, words, derivation):
 
 
 # As many particles, and as large a beam, as none of the derivations of a toy's sentence ends without one.
-@pytest.mark.parametrize(
-    ("is_beam", "size"), [pytest.param(False, 200_000, id="particles"), pytest.param(True, 10_000, id="beam")]
-)
+@pytest.mark.parametrize(("is_beam", "size"), [(False, 200_000), (True, 10_000)], ids=["particles", "beam"])
 @pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
 def test_with_room_for_all(seed, lexicalised, known, is_beam, size):
     """The best of the derivations that end greedily: of the labels of an arc only the best can be part of it."""
     toy = Toy(seed, lexicalised=lexicalised)
-    words, tags = toy.sentence(4 if known is Known.ALL else 3, known)
+    words, tags = toy.sentence(4 if known == "all tags" else 3, known)
     exact = Enumeration(toy.reference, words, toy.candidates(tags)).derivations
     best = max((one for one in exact if is_greedy_at_the_end(toy, words, one)), key=lambda one: one.prob)
     log_prob, tree, found_tags = found_by(toy, words, tags, size, is_beam)
