@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import signal
 import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from signal import SIGINT, SIGKILL
 
 import numpy as np
 import pytest
@@ -92,21 +92,14 @@ def test_sentences_that_are_no_trees(deptree, refused, put, small):
     refused(f"hpyp train {small} -o m.npz --unlabelled bad.conllu", "bad.conllu:13")
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "empty"),
-        ("1\ta\t_\tX\tY\t_\t_\t_\t_\t_\n\n", "no word has a HEAD"),
-        ("# just a comment\n", "comments without a sentence"),
-    ],
-)
-def test_what_cannot_be_trained_on(deptree, refused, put, text, says):
-    put("a.conllu", text)
-    refused("hpyp train a.conllu -o m.npz", "a.conllu", says)
-    if text:
+def test_what_cannot_be_trained_on(deptree, refused, put):
+    no_head = "1\ta\t_\tX\tY\t_\t_\t_\t_\t_\n\n"
+    texts = {"": "empty", no_head: "no word has a HEAD", "# just a comment\n": "comments without a sentence"}
+    for text, says in texts.items():
+        refused(f"hpyp train {put('a.conllu', text)} -o m.npz", "a.conllu", says)
         ran = deptree("hpyp train a.conllu -o m.npz --on-error skip")
         assert ran.code == 2
-        assert ran.said[-1].startswith("deptree: a.conllu: there are no sentences to train on")
+        assert not text or ran.said[-1].startswith("deptree: a.conllu: there are no sentences to train on")
 
 
 @pytest.mark.parametrize(
@@ -171,37 +164,27 @@ def test_going_on_from_nothing(done, small):
 @pytest.mark.parametrize(
     ("line", "says"),
     table("""
-    small.conllu --seed 6                     |  the model was trained with --seed 5
-    small.conllu --column xpos                |  the model was trained with --column upos
-    small.conllu --oracle sampled             |  the model was trained with --oracle static
-    small.conllu --unlexicalised              |  the model was trained with other contexts
-    small.conllu --unlabelled small.conllu    |  the model was trained without --unlabelled
-    small.conllu --iterations 2               |  the model is already at --iterations 3
-    small.conllu --iterations 1 --states 2    |  the model kept states after iterations none
-    small.conllu other.conllu                 |  the model was trained on other data
-    less.conllu                               |  the model was trained on other data
-    tags.conllu                               |  the model was trained on other data
-    heads.conllu                              |  the model was trained on other data
+    ; small.conllu --seed 6                     |  the model was trained with --seed 5
+    ; small.conllu --column xpos                |  the model was trained with --column upos
+    ; small.conllu --oracle sampled             |  the model was trained with --oracle static
+    ; small.conllu --unlexicalised              |  the model was trained with other contexts
+    ; small.conllu TEXT                         |  the model was trained without --unlabelled
+    ; small.conllu --iterations 2               |  the model is already at --iterations 3
+    ; small.conllu --iterations 1 --states 2    |  the model kept states after iterations none
+    ; small.conllu other.conllu                 |  the model was trained on other data
+    ; less.conllu                               |  the model was trained on other data
+    ; tags.conllu                               |  the model was trained on other data
+    ; heads.conllu                              |  the model was trained on other data
+    TEXT --passes 2; small.conllu                                 |  the model was trained with --unlabelled
+    TEXT --passes 2; small.conllu --unlabelled other.conllu       |  the model was trained on other data
+    TEXT --passes 2; small.conllu TEXT                            |  the model is already at --passes 2
+    TEXT --passes 2; small.conllu TEXT --passes 2 --iterations 4  |  the model read its text after --iterations 3
     """),
 )
-def test_going_on_with_other_settings(train, refused, line, says):
-    before = train("--seed 5")
-    refused(f"hpyp train -o m.npz --iterations 3 --resume {line}", *says)
-    assert Path("m.npz").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    table("""
-    --seed 5                                  |  the model was trained with --unlabelled
-    --unlabelled other.conllu                 |  the model was trained on other data
-    --unlabelled small.conllu                 |  the model is already at --passes 2
-    --unlabelled small.conllu --passes 2 --iterations 4  |  the model read its text after --iterations 3
-    """),
-)
-def test_going_on_with_other_text(train, refused, options, says):
-    before = train("--seed 5 --unlabelled small.conllu --passes 2")
-    refused(f"hpyp train small.conllu -o m.npz --iterations 3 --resume {options}", *says)
+def test_going_on_with_other_settings_or_text(train, refused, line, says):
+    options, again = line.replace("TEXT", TEXT).split(";")
+    before = train(f"--seed 5 {options}")
+    refused(f"hpyp train -o m.npz --iterations 3 --resume {again}", *says)
     assert Path("m.npz").read_bytes() == before
 
 
@@ -286,12 +269,9 @@ def interrupted(line, folder, after, number):
 @pytest.mark.parametrize(
     ("options", "stops"),
     [
-        ("--iterations 24", [(1, signal.SIGINT), (5, signal.SIGKILL)]),
-        ("--iterations 12 --oracle sampled", [(2, signal.SIGKILL), (3, signal.SIGINT)]),
-        (
-            "--iterations 3 --passes 9 --unlabelled text.conllu",
-            [(2, signal.SIGINT), (3, signal.SIGKILL), (2, signal.SIGINT)],
-        ),
+        ("--iterations 24", [(1, SIGINT), (5, SIGKILL)]),
+        ("--iterations 12 --oracle sampled", [(2, SIGKILL), (3, SIGINT)]),
+        ("--iterations 3 --passes 9 --unlabelled text.conllu", [(2, SIGINT), (3, SIGKILL), (2, SIGINT)]),
     ],
     ids=["static", "sampled", "text"],
 )
@@ -304,17 +284,16 @@ def test_it_goes_on_where_it_was_killed(folder, warm, options, stops):
         left = {*folder.glob(".deptree-*")}  # what a run that was killed was about to write
         again = " --resume" * model.exists()
         code, lines = interrupted(command(warm, options + again, "m.npz"), folder, stop, number)
-        assert code == (130 if number == signal.SIGINT else -number)
+        assert code == (130 if number == SIGINT else -number)
         done = read_model(str(model))[0].progress
         assert done.iterations + done.passes >= stop
-        if number == signal.SIGINT:
+        if number == SIGINT:
             kept = f"pass {done.passes}" if done.passes else f"iteration {done.iterations}"
             assert lines[-1].startswith(f"deptree: interrupted; m.npz is as it was after {kept}. ")
             assert "with --resume" in lines[-1]
             assert {*folder.glob(".deptree-*")} == left
         assert "Traceback" not in "".join(lines)
-    for part in folder.glob(".deptree-*"):
-        part.unlink()
+
     line = command(warm, f"{options} --resume", "m.npz")
     ended = subprocess.run(line, cwd=folder, capture_output=True, check=True, timeout=60)
     assert b"log-likelihood" in ended.stderr
@@ -327,7 +306,7 @@ def test_an_interruption_is_quiet_with_quiet(folder, warm):
     process = subprocess.Popen(line, cwd=folder, stderr=subprocess.PIPE)
     while not model.exists() and process.poll() is None:
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(SIGINT)
     assert process.communicate(timeout=30)[1] == b""
 
 
@@ -337,9 +316,7 @@ def progress(*log_likelihoods, text=()):
 
 def renamed_into(path):
     """Put another file in a file's place, as models are written."""
-    other = path.with_name(".other")
-    other.write_bytes(b"")
-    other.replace(path)
+    Path(shutil.copy(TREEBANK, path.with_name(".other"))).replace(path)
 
 
 @pytest.mark.parametrize(

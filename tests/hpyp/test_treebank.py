@@ -13,8 +13,8 @@ from deptree_cli.hpyp.files.treebank import deprels_by_name, read_treebank
 from deptree_cli.hpyp.kernels.configurations import projectivise
 from deptree_cli.hpyp.model.sentences import LEXICALISED
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
+from tests.hpyp.toys import blocks_of
 from tests.sample import DATA
-from tests.tree_files import read_blocks
 
 # A multiword token, an empty node, a label with a subtype, open columns.
 BLOCK = """\
@@ -98,11 +98,6 @@ def test_root_is_the_label_of_roots_dependent(labels, numbers, names):
 # The sample data is what its README says.
 
 
-def blocks(name):
-    with (DATA / f"{name}.conllu").open("rb") as stream:
-        return list(read_blocks(stream, name))
-
-
 @pytest.mark.slow("process")
 @pytest.mark.parametrize(("name", "level"), [("treebank", 3), ("raw_gold", 3), ("raw", 1)])
 def test_the_sample_passes_the_ud_validator(udvalidate, name, level):
@@ -124,13 +119,11 @@ def test_there_is_something_to_learn_from_the_sample():
     known = set(Lexicon.of(treebank).vocabulary.symbols)
     assert 0.8 < np.mean([form in known for sentence in raw for form in sentence.forms]) < 1
     assert not {sentence.forms for sentence in treebank} & {sentence.forms for sentence in raw}
-    assert re.findall(rb"(?m)^\d+-\d+\t(\S+)", (DATA / "treebank.conllu").read_bytes()) == [
-        b"don't",
-        b"didn't",
-        b"Don't",
-    ]
-    assert [block.sent_id for block in blocks("treebank") if b"\n4.1\t" in block.raw] == ["tb-194"]
+    data = (DATA / "treebank.conllu").read_bytes()
+    assert re.findall(rb"(?m)^\d+-\d+\t(\S+)", data) == [b"don't", b"didn't", b"Don't"]
+    assert [block.sent_id for block in blocks_of(data) if b"\n4.1\t" in block.raw] == ["tb-194"]
     for name, prefix, count in (("treebank", "tb-{:03}", 194), ("raw", "raw-{:02}", 12), ("raw_gold", "raw-{:02}", 12)):
-        assert [each.sent_id for each in blocks(name)] == [prefix.format(number) for number in range(1, count + 1)]
-        for block in blocks(name):
+        blocks = blocks_of((DATA / f"{name}.conllu").read_bytes())
+        assert [each.sent_id for each in blocks] == [prefix.format(number) for number in range(1, count + 1)]
+        for block in blocks:
             assert "_" not in {*block.column("upos"), *block.column("xpos"), *block.column("lemma")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,15 +14,11 @@ from deptree_cli.hpyp.model.sentences import LEXICALISED
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from deptree_cli.hpyp.options import ENOUGH, FEWEST, MOST, NAMED, UnknownTags, named
 from deptree_cli.io.sentence import Sentence
+from tests.hpyp.toys import blocks_of
 from tests.sample import DATA
-from tests.tree_files import read_blocks
 
 TREEBANK, RAW = ((DATA / f"{name}.conllu").read_bytes() for name in ("treebank", "raw"))
 COMMANDS = pytest.mark.parametrize("command", ["parse", "surprisal", "perplexity"])
-
-
-def blocks_of(data):
-    return list(read_blocks(io.BytesIO(data), "output"))
 
 
 def changed(data, change):
@@ -133,9 +128,7 @@ def test_training_leaves_sentences_out(done, put, option):
         sentences[number] = re.sub(rb"(?m)^(1\t\S+\t\S+)\t\S+", rb"\1\t_", sentences[number])
     put("some.conllu", b"\n\n".join(sentences))
     put("rest.conllu", b"\n\n".join(each for number, each in enumerate(sentences) if number % 10 or number > 193))
-    ran, _ = (
-        done(f"hpyp train {name}.conllu -o {name}.npz --iterations 2 --seed 1 {option}") for name in ("some", "rest")
-    )
+    ran, _ = [done(f"hpyp train {x}.conllu -o {x}.npz --iterations 2 --seed 1 {option}") for x in ("some", "rest")]
     assert "deptree: left out of training: in 20 of 194 sentences a word has no tag in UPOS" in ran.said
     trained = read_model("some.npz")[0]
     assert trained.progress.sentences == 174

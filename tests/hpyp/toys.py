@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections import defaultdict
 from functools import cache
@@ -17,6 +18,7 @@ from deptree_cli.hpyp.model.training import STATIC, Progress, Trained, Training,
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from tests.hpyp import reference
 from tests.hpyp.reference import Franchise
+from tests.tree_files import read_blocks
 
 
 def as_arrays(*sequences):
@@ -202,6 +204,11 @@ def sentence_of(words, tags, tree=()):
     return Annotated("toy", "", forms, tagged, heads, deprels)
 
 
+def blocks_of(data):
+    """The sentences in the bytes of CoNLL-U."""
+    return list(read_blocks(io.BytesIO(data), "output"))
+
+
 # A treebank of nine sentences and a text of four, and training on them.
 
 TREES = [
@@ -244,12 +251,16 @@ def run(training, iterations, passes=0):
 
 
 def numbers(trained):
-    """All numbers of a parser."""
     arrays = [array for process in trained.processes for array in process.arrays().values()]
     return [*arrays, trained.derivations, *(trained.parses or ())]
 
 
+def names(trained):
+    symbols = trained.symbols
+    return trained.progress, symbols.lexicon.vocabulary, symbols.tags, symbols.labels, symbols.contexts
+
+
 def same(one, other):
-    """Whether two parsers are the same in every number."""
+    """Whether two parsers are the same in every number and name."""
     pairs = itertools.zip_longest(numbers(one), numbers(other))
-    return one.progress == other.progress and all(np.array_equal(*pair) for pair in pairs)
+    return names(one) == names(other) and all(np.array_equal(*pair) for pair in pairs)
