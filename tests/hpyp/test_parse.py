@@ -13,7 +13,6 @@ from deptree_cli.hpyp.kernels.configurations import read_tree
 from deptree_cli.hpyp.kernels.search import search
 from deptree_cli.hpyp.model.parsing import parse
 from deptree_cli.hpyp.model.sentences import as_annotated
-from deptree_cli.io.scores.containers import CONTAINERS
 from tests.hpyp.toys import blocks_of
 from tests.lines import table
 from tests.sample import DATA
@@ -118,6 +117,8 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     MODEL $DATA/raw.conllu --score-kind log            |  --score-kind needs --to-scores FILE
     MODEL - --to-scores s.npz --score-kind maxnet      |  Did you mean maxent?
     MODEL $DATA/raw.conllu --to-scores s.txt           |  this command does not write .txt
+    MODEL $DATA/raw.conllu --to-scores p.npy           |  --projective --from head-dep,first,log. Write .npz
+    MODEL $DATA/raw.conllu --to-scores p.npy.gz        |  --projective --from head-dep,first,log. Write .npz
     MODEL $DATA/raw.conllu --to-scores -               |  --to-scores and --output would write the same file
     MODEL $DATA/raw.conllu $DATA/raw.conllu --to-scores s.npz -q -o p.conllu  |  raw-01: an .npz cannot hold two
     """),
@@ -133,9 +134,6 @@ def test_what_cannot_be_used_is_skipped(deptree, model, put):
     ran = deptree(f"hpyp parse {model} s.conllu --tags predict --on-error skip --format jsonl")
     assert ran.code == 1
     assert [row["sent_id"] for row in ran.rows] == ["a", "c"]
-
-
-# Long sentences.
 
 
 def unseen(words):
@@ -182,9 +180,6 @@ def test_what_takes_long_is_announced(done, model, monkeypatch):
     assert "1: a long sentence: after" in ran.err
 
 
-# Scores.
-
-
 @pytest.fixture
 def scored(parsed):
     """Call with a file: write scores there, with a seed and more options."""
@@ -229,17 +224,4 @@ def test_scores_are_of_projective_trees_without_a_word(done, refused, scored):
     assert log_zs == [row["log_z"] for row in ran.rows]
     done("convert $SCORES -o others.npz --to log")
     refused("partition s.npz others.npz", "s.npz: holds projective trees")
-
-
-@pytest.mark.parametrize("suffix", [suffix for each in CONTAINERS if each.write for suffix in each.suffixes])
-def test_containers_that_forget_the_tree_space_are_refused(deptree, refused, done, model, scored, tmp_path, suffix):
-    """Before anything is parsed; read as those of all trees, the scores would give crossing arcs."""
-    if suffix.startswith(".npy"):
-        line = f"hpyp parse {model} $DATA/raw.conllu --to-scores p{suffix}"
-        refused(line, "--projective --from head-dep,first,log. Write .npz")
-        return
-    scored(f"p{suffix}")
-    scored("known.npz")
-    assert done(f"partition p{suffix}").rows == done("partition known.npz --projective").rows
-    ran = deptree(f"convert p{suffix} -o c.npy")
-    assert (ran.code, "--projective" in ran.err, list(tmp_path.glob("c*"))) == (2, True, [])
+    refused("convert s.npz -o c.npy", "--projective")

@@ -71,9 +71,6 @@ def test_surprisals_of_a_small_parser(known, predicts):
     assert found.std() > 0
 
 
-# Joint probabilities of sentences and trees.
-
-
 def check_joint(toy, words, tags, tree, projective=None):
     """The bits of actions, tags and words are those of the reference's derivation."""
     found = joint(trained_of(toy), sentence_of(words, tags, tree))

@@ -120,9 +120,6 @@ def test_contexts_that_are_none(given, parts):
     assert all(part in str(caught.value) for part in parts)
 
 
-# Words, and classes in the place of those that are rare.
-
-
 def lexicon_of(*texts):
     return Lexicon.of(map(annotated, texts))
 

@@ -126,9 +126,6 @@ def test_what_is_wrong_with_the_line(refused, small, line, says):
     assert Path(small).read_bytes() == before
 
 
-# Going on.
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("options", "first"),
@@ -216,16 +213,6 @@ def test_a_file_that_is_no_model_is_not_lost_by_mistake(train, refused, small, c
     train("--force")
     Path("n.npz").touch()
     train(model="n.npz")
-
-
-def test_a_model_that_is_there_keeps_its_mode_and_others_are_left_alone(train, put):
-    put("n.npz", b"mine")
-    train("--seed 1")
-    Path("m.npz").chmod(0o640)
-    train("--seed 2")
-    assert Path("m.npz").stat().st_mode & 0o777 == 0o640
-    assert Path("n.npz").read_bytes() == b"mine"
-    assert {path.name for path in Path().glob("*.npz")} == {"m.npz", "n.npz"}
 
 
 def test_a_terminal_has_no_line_for_every_iteration(terminal, tmp_path):

@@ -162,9 +162,6 @@ def test_a_treebank_of_one_word(oracle, contexts):
     assert parse(trained, one[0]).heads.tolist() == [0]
 
 
-# Going on.
-
-
 @pytest.mark.parametrize("passes", [0, 1])
 def test_going_on_from_what_does_not_add_up(passes):
     """Kernels would send away customers who are not there: every change of one number that is in use is found before.

@@ -66,16 +66,6 @@ def test_malformed_blocks_are_handed_on(put):
     assert "a.conllu:10: 2 columns" in third
 
 
-@pytest.mark.slow("size")
-def test_a_whole_treebank(shared):
-    """UD_English-EWT: every sentence has a tree with one root, and 288 of 12,544 are not projective."""
-    found = read(str(shared / "ewt/train.conllu.gz"))
-    assert len(found) == 12_544
-    for sentence in found:
-        sentence.check_tree()
-    assert sum(projectivise(np.array(sentence.heads)) > 0 for sentence in found) == 288
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("labels", "numbers", "names"),

@@ -122,7 +122,7 @@ def test_each_file_is_judged_by_itself(deptree, model, put):
 
 @pytest.mark.parametrize("option", ["--oracle static", "--oracle sampled", "--unlexicalised"])
 def test_training_leaves_sentences_out(done, put, option):
-    """20 of 194 sentences lose a tag; neither the model nor what it writes has a sign in the place of tags."""
+    """20 of 194 sentences lose a tag; the model is that of the others, so it has no sign in the place of tags."""
     sentences = TREEBANK.split(b"\n\n")
     for number in range(0, 200, 10):
         sentences[number] = re.sub(rb"(?m)^(1\t\S+\t\S+)\t\S+", rb"\1\t_", sentences[number])
@@ -130,9 +130,7 @@ def test_training_leaves_sentences_out(done, put, option):
     put("rest.conllu", b"\n\n".join(each for number, each in enumerate(sentences) if number % 10 or number > 193))
     ran, _ = [done(f"hpyp train {x}.conllu -o {x}.npz --iterations 2 --seed 1 {option}") for x in ("some", "rest")]
     assert "deptree: left out of training: in 20 of 194 sentences a word has no tag in UPOS" in ran.said
-    trained = read_model("some.npz")[0]
-    assert trained.progress.sentences == 174
-    assert "_" not in trained.symbols.tags.symbols
+
     assert Path("rest.npz").read_bytes() == Path("some.npz").read_bytes()
 
 

@@ -121,9 +121,6 @@ def test_tidied_records_keep_the_derivations_under_way(n, labels):
         assert stack_of(arena, top) == stack
 
 
-# Oracles.
-
-
 def trees(n, labels):
     """All labelled projective trees with one root."""
     every = all_trees(n, space(single_root=True, projective=True)).tolist()
@@ -165,9 +162,6 @@ def test_derivations_that_are_allowed_are_those_of_the_tree(n):
             if reduction != SHIFT:
                 waiting.append((reduce(arena, top, reduction, 1), shifted, (*actions, int(reduction))))
         assert found == {*derivations_of(tree, 1)}
-
-
-# Lifting arcs until a tree is projective.
 
 
 def crossed_arcs(heads):

@@ -163,9 +163,6 @@ def test_derivations_of_several_sentences():
         assert are_derivations(cuts, 1, np.array(actions, dtype=np.int32)) == expected
 
 
-# Parses of words alone.
-
-
 def unlabelled(actions, labels):
     """0 shifts, 1 is a left-arc, 2 a right-arc."""
     return tuple((action > 0) + (action > labels) for action in actions)

@@ -138,9 +138,6 @@ def test_customers_move_from_old_events_to_new_ones(state):
     tables.franchise(range(60, 120))
 
 
-# Discounts and strengths.
-
-
 DISCOUNTS, STRENGTHS = (0.3, 0.6, 0.8), (1.5, 0.0, -0.2)
 
 
