@@ -44,7 +44,6 @@ def test_options_of_training():
     assert "|oracle:sampled|" in found.signature
     several = Parser.train(TREEBANK, iterations=1, states=2)
     assert (len(several.trained.states), "|states:2|" in several.signature) == (2, True)
-    assert "no words" in repr(Parser.train(TREEBANK, lexicalised=False, iterations=1))
 
 
 def test_what_cannot_be_trained_on(parser):
@@ -76,7 +75,6 @@ def test_sentences_with_missing_tags_or_labels_are_left_out(parser):
     with pytest.warns(UserWarning, match=f"left out of training: {says}"):
         trained = Parser.train(found, iterations=1).trained
     assert trained.progress.sentences == 192
-    assert "_" not in {*trained.symbols.tags.symbols, *trained.symbols.labels}
 
 
 def test_tags_that_are_not_known(parser):

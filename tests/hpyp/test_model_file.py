@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import zipfile
@@ -75,10 +76,9 @@ def test_what_is_no_model(refused, data):
 
 
 @pytest.fixture
-def arrays(data, tmp_path):
+def arrays(data):
     """The entries of the file."""
-    (tmp_path / "whole.npz").write_bytes(data)
-    with np.load(tmp_path / "whole.npz") as found:
+    with np.load(io.BytesIO(data)) as found:
         return dict(found)
 
 

@@ -14,8 +14,7 @@ from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.model import parsing
 from deptree_cli.hpyp.model.parsing import Evidence, Joint, evidence, generated, joint
 from tests.hpyp.reference import SHIFT, Configuration, Enumeration, static_derivation
-from tests.hpyp.toys import FIRST, Toy, sentence_of, trained_of
-from tests.pearson import chi_square
+from tests.hpyp.toys import FIRST, Toy, check_law, sentence_of, trained_of
 
 
 def test_means_are_of_probabilities():
@@ -110,8 +109,6 @@ def test_what_has_no_joint_probability():
         assert joint(trained, replace(known, tags=(unknown, known.tags[1]))) == "unknown_tag"
 
 
-# Sentences drawn from a parser.
-
 LONGEST = 2
 
 
@@ -169,8 +166,7 @@ def test_sentences_have_their_probabilities_among_those_that_are_short_enough(mo
             found[key(generated(trained, "x", rng, LONGEST))] += 1
         except DeptreeError as error:
             found[str(error).partition(".")[0]] += 1
-    assert set(found) <= set(probs)
-    assert chi_square(np.array([found[each] for each in probs]), np.array(list(probs.values())))[2] > 1e-6
+    check_law(found, probs)
 
 
 def test_long_sentences_are_trees():

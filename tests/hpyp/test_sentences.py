@@ -14,7 +14,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL
-from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED, MOST_ELEMENTS, UNLEXICALISED, Annotated
+from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED, UNLEXICALISED, Annotated
 from deptree_cli.hpyp.model.unknown import Lexicon, Vocabulary, word_class
 from tests.hpyp.reference import ACTION, WORD
 from tests.hpyp.toys import annotated
@@ -49,18 +49,14 @@ def test_exactly_trees_with_one_root_pass():
     sentence(0, 1, tags=("_", "X")).check_tree()
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("heads", "says"),
-    [
+def test_what_is_wrong_with_a_tree():
+    for heads, says in [
         ((-1, -1), "no word has a HEAD."),
         ((0, -1, 2), "word 2 has no HEAD"),
         ((0, 1, 0), "2 words have HEAD 0"),
         ((0, 4, 2, 3), "form a cycle, 2 -> 4 -> 3 -> 2."),
-    ],
-)
-def test_what_is_wrong_with_a_tree(heads, says):
-    assert says in problem_of(sentence(*heads).check_tree)
+    ]:
+        assert says in problem_of(sentence(*heads).check_tree)
 
 
 def test_what_is_no_sentence():
@@ -107,10 +103,7 @@ def test_contexts_are_those_of_the_paper():
         ({"tag": ("x",)}, ("tag: there is no element 'x'", "Choose from s1.t, s1.w")),
         ({"tag": ("b.t",)}, ("tag: b.t is known only when the word is predicted", "word only")),
         ({"word": ("b.t", "s1.w", "b.t")}, ("word: b.t is listed twice",)),
-        (
-            {"word": tuple(name for name in ELEMENTS if name != "b.t")},
-            (f"word: a context of {MOST_ELEMENTS + 1} elements is too long", "Use at most 15"),
-        ),
+        ({"word": tuple(ELEMENTS)[:16]}, ("word: a context of 16 elements is too long", "Use at most 15")),
         ({"word": ()}, ("words are conditioned on (s1.w)",)),
     ],
 )

@@ -94,22 +94,10 @@ def test_a_tree_and_its_notes_stay_and_a_new_tree_leaves_surprisals(done, model,
 
 # A multiword token of a known word and one that is not, a tag that is missing and one that is unseen; and an unseen
 # class: nothing in the treebank is an address.
-ODD = (
-    ("1-2", "thegirl", "_"),
-    ("1", "the", "DET"),
-    ("2", "zyxwing", "NOUN"),
-    ("3", "saw", "_"),
-    ("4", "a@b.CD", "FOO"),
-    ("5", ".", "PUNCT"),
-)
+ODD = [row.split() for row in ["1-2 thegirl _", "1 the DET", "2 zyxwing NOUN", "3 saw _", "4 a@b.CD FOO", "5 . PUNCT"]]
 ODD_TEXT = "".join(f"{number}\t{form}\t_\t{tag}" + "\t_" * 6 + "\n" for number, form, tag in ODD)
-NOTES = [
-    (None, None),
-    ("UNK-LC-ing", "rare_form"),
-    (None, "missing_tag"),
-    ("UNK-CAPS-MAIL", "rare_form,unseen_class,unseen_tag"),
-    (None, None),
-]
+NOTHING, MAIL = (None, None), ("UNK-CAPS-MAIL", "rare_form,unseen_class,unseen_tag")
+NOTES = [NOTHING, ("UNK-LC-ing", "rare_form"), (None, "missing_tag"), MAIL, NOTHING]
 
 
 @pytest.fixture
@@ -149,7 +137,7 @@ def test_words_that_were_not_scored_as_what_they_are(odd, done, model, put):
 GLUED = "a@b.CD\t_\tFOO" + "\t_" * 5 + "\t{}\n"
 OF_WORDS = [(number, form, 1, *notes) for (number, form, _), notes in zip(ODD[1:], NOTES, strict=True)]
 OF_TOKENS = [("1-2", "thegirl", 2, "UNK-LC-ing", "rare_form"), *OF_WORDS[2:]]
-OF_SPACES = [*OF_TOKENS[:2], ("4-5", "a@b.CD.", 2, *NOTES[3])]
+OF_SPACES = [*OF_TOKENS[:2], ("4-5", "a@b.CD.", 2, *MAIL)]
 
 
 @pytest.mark.parametrize(

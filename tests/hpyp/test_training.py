@@ -17,18 +17,10 @@ from deptree_cli.hpyp.model.process import Process
 from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Contexts, kept_iterations
 from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Training, TrainingSettings, check_targets, contexts_of
 from tests.hpyp.reference import SHIFT, Configuration, posterior, static_derivation
-from tests.hpyp.toys import TREEBANK, UNLABELLED, annotated, begun, run, same, seating_of
-from tests.pearson import chi_square
+from tests.hpyp.toys import TREEBANK, UNLABELLED, annotated, begun, check_law, run, same, seating_of
 
 ORACLES = pytest.mark.parametrize("oracle", [STATIC, SAMPLED])
 CONTEXTS = pytest.mark.parametrize("contexts", [LEXICALISED, UNLEXICALISED], ids=["lexicalised", "unlexicalised"])
-
-
-def customers(snapshot):
-    """The customers in each context of full length, by the dish; the seating of restaurants is checked on the way."""
-    length = len(snapshot.discounts) - 1
-    seating = seating_of(Process.restored(snapshot).restaurants)
-    return {event: sum(sizes) for event, sizes in seating if len(event[0]) == length}
 
 
 def parts(sentences, tags, actions):
@@ -65,9 +57,10 @@ def check_seating(training):
     if trained.parses is not None:
         for sentence, tags, own in parts(UNLABELLED, *trained.parses):
             follow(symbols.words_of(sentence).tolist(), tags, own, False)
-    assert [customers(snapshot) for snapshot in trained.processes] == [+each for each in expected]
-    for snapshot, dishes in zip(trained.processes, symbols.dishes, strict=True):
+    for snapshot, dishes, events in zip(trained.processes, symbols.dishes, expected, strict=True):
         assert snapshot.is_sound(dishes)
+        seating, length = seating_of(Process.restored(snapshot).restaurants), len(snapshot.discounts) - 1
+        assert {event: sum(sizes) for event, sizes in seating if len(event[0]) == length} == +events
 
 
 @ORACLES
@@ -112,8 +105,7 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle, monkeypatc
         for _ in range(5):
             training.iterate()
         found[counts(seating_of(process.restaurants))] += 1
-    assert set(found) <= set(probs)
-    assert chi_square(np.array([found[tables] for tables in probs]), np.array(list(probs.values())))[2] > 1e-6
+    check_law(found, probs)
 
 
 def test_discounts_are_drawn_from_the_second_iteration_on_and_every_fifth_where_derivations_are_too():
@@ -197,8 +189,6 @@ def test_going_on_from_derivations_that_are_none():
         with pytest.raises(DeptreeError, match="damaged"):
             begun(SAMPLED, text=UNLABELLED, trained=other)
 
-
-# Several states of the sampler in one parser.
 
 KEPT = kept_iterations(2, 3)
 

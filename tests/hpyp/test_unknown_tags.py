@@ -152,8 +152,6 @@ def test_too_many_to_leave_out(refused, put, options, change, says):
     assert not Path("m.npz").exists()
 
 
-# When sentences are held back, and when they are refused.
-
 SYMBOLS = Symbols(Lexicon(Vocabulary(())), Vocabulary(("NOUN", "VERB")), ("dep",), LEXICALISED)
 
 

@@ -18,15 +18,13 @@ from deptree_cli.hpyp.model.training import STATIC, Progress, Trained, Training,
 from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from tests.hpyp import reference
 from tests.hpyp.reference import Franchise
+from tests.pearson import chi_square
 from tests.tree_files import read_blocks
 
 
 def as_arrays(*sequences):
     """Numbers as kernels take them."""
     return [np.array(sequence, dtype=np.int32) for sequence in sequences]
-
-
-# Restaurants.
 
 
 def sizes_of(restaurants, entry):
@@ -70,6 +68,13 @@ def franchise_of(restaurants, events=None):
     return found
 
 
+def check_law(found, probs):
+    """H0: what is counted was drawn by these probabilities, up to their sum; p < 1e-6 by chance."""
+    assert set(found) <= set(probs)
+    expected = np.array(list(probs.values()))
+    assert chi_square(np.array([found[each] for each in probs]), expected / expected.sum())[2] > 1e-6
+
+
 def random_events(number, levels, symbols, vocabulary, seed):
     """Events with contexts of levels - 1 symbols from 0 on; small numbers are frequent."""
     rng, sizes = np.random.default_rng(seed), [symbols] * (levels - 1) + [vocabulary]
@@ -110,9 +115,6 @@ class Tables:
         """Seat the customers of all events so many times, again or anew: all are events of the same sentence."""
         cuts, order = np.array([0, len(self.events)]), np.zeros(times, dtype=np.int64)
         kernel.sweep(self.restaurants, self.paths, cuts, order, seated, kernel.NOBODY, 0.0, state)
-
-
-# Parsers trained on random trees.
 
 
 # Whether the parser has words, and which tags of a sentence are known.

@@ -14,9 +14,8 @@ from deptree_cli.hpyp.kernels.filter import Grammar, Treebank, draw_derivation, 
 from deptree_cli.hpyp.kernels.restaurants import NONE
 from deptree_cli.hpyp.model.process import Process, predictions
 from deptree_cli.hpyp.model.training import are_derivations
-from tests.hpyp.reference import Configuration, Enumeration, derivations_of
-from tests.hpyp.toys import KINDS, Toy, as_arrays, indexed
-from tests.pearson import chi_square
+from tests.hpyp.reference import Configuration, Enumeration
+from tests.hpyp.toys import KINDS, Toy, as_arrays, check_law, indexed
 
 FAR = 5.5  # standard errors: a mean is farther from the truth once in 26 million means
 Run = namedtuple("Run", "heads tags weights drawn deprels log_evidence")  # what `filter_trees` returns
@@ -107,13 +106,6 @@ def drawn(toy, words, tags, tree, size, state):
     return tuple(actions.tolist())
 
 
-def check_law(found, probs):
-    """H0: what is counted was drawn by these probabilities, up to their sum; p < 1e-6 by chance."""
-    assert set(found) <= set(probs)
-    expected = np.array(list(probs.values()))
-    assert chi_square(np.array([found[each] for each in probs]), expected / expected.sum())[2] > 1e-6
-
-
 @pytest.mark.slow("statistics")
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("lexicalised", [True, False], ids=["lexicalised", "unlexicalised"])
@@ -128,15 +120,6 @@ def test_derivations_have_their_posterior(tree, lexicalised, draws, state):
     exact = Enumeration(toy.reference, words, [[tag] for tag in tags])
     probs = {one.actions: one.prob for one in exact.derivations if one.tree == tree}
     check_law(Counter(drawn(toy, words, tags, tree, 1000, state) for _ in range(draws // 8)), probs)
-
-
-@pytest.mark.parametrize("size", [1, 2, 10])
-def test_few_particles_derive_the_tree_too(size, state):
-    toy = Toy(4)
-    for tree in TREES:
-        words, tags = toy.sentence(4)
-        found = {drawn(toy, words, tags, tree, size, state) for _ in range(20)}
-        assert found <= {*derivations_of(tree, toy.labels)}
 
 
 @pytest.mark.parametrize(("n", "labels"), [(1, 2), (2, 1), (2, 2), (3, 1)])
@@ -190,10 +173,3 @@ def test_parses_have_their_posterior(draws, state):
     for one in Enumeration(toy.reference, words, toy.candidates([0, 0, 0])).derivations:
         probs[one.tags, unlabelled(one.actions, toy.labels)] += one.prob
     check_law(Counter(sampled(toy, words, 3000, state) for _ in range(draws // 4)), probs)
-
-
-@pytest.mark.parametrize("size", [1, 2, 10])
-def test_few_particles_draw_parses_too(size, state):
-    """`sampled` checks what is drawn."""
-    toy = Toy(6)
-    assert len({sampled(toy, toy.sentence(n)[0], size, state) for n in (1, 2, 5, 9) for _ in range(5)}) > 4
