@@ -111,11 +111,6 @@ class Tables:
         """The same seating in a reference, which checks that it fits the events of these numbers."""
         return franchise_of(self.restaurants, [self.events[number] for number in seated])
 
-    def sweep(self, times, seated, state):
-        """Seat the customers of all events so many times, again or anew: all are events of the same sentence."""
-        cuts, order = np.array([0, len(self.events)]), np.zeros(times, dtype=np.int64)
-        kernel.sweep(self.restaurants, self.paths, cuts, order, seated, kernel.NOBODY, 0.0, state)
-
 
 # Whether the parser has words, and which tags of a sentence are known.
 KINDS = (True, "all tags"), (True, "no tags"), (True, "some tags"), (False, "all tags"), (False, "some tags")

@@ -87,27 +87,16 @@ def test_weights_below_the_range_of_floats(state):
     assert ((found.heads == 0).sum(axis=1) == 1).all()
 
 
-# Derivations of a tree. These trees, of four words, have three, three, two and one.
-TREES = [
-    ((2, 1), (0, 2), (2, 1), (2, 2)),
-    ((3, 1), (3, 2), (0, 1), (3, 2)),
-    ((2, 1), (0, 1), (4, 2), (2, 2)),
-    ((4, 2), (3, 1), (1, 1), (0, 2)),
-]
-
-
-def drawn(toy, words, tags, tree, size, state):
-    """The actions of a derivation."""
-    heads, deprels = [head for head, _ in tree], [label - 1 for _, label in tree]
-    actions = np.full(2 * len(tree), 77, dtype=np.int32)
-    codes = tuple(toy.contexts.codes(name) for name in ("action", "tag", "word"))
-    treebank = Treebank(np.array([0, len(tree)]), *as_arrays(words, tags, heads, deprels))
-    draw_derivation(Grammar(toy.restaurants, codes, toy.labels), treebank, 0, size, state, actions)
-    return tuple(actions.tolist())
-
-
 @pytest.mark.slow("statistics")
-@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize(
+    "tree",
+    [  # of three, three, two derivations, and one
+        ((2, 1), (0, 2), (2, 1), (2, 2)),
+        ((3, 1), (3, 2), (0, 1), (3, 2)),
+        ((2, 1), (0, 1), (4, 2), (2, 2)),
+        ((4, 2), (3, 1), (1, 1), (0, 2)),
+    ],
+)
 @pytest.mark.parametrize("lexicalised", [True, False], ids=["lexicalised", "unlexicalised"])
 def test_derivations_have_their_posterior(tree, lexicalised, draws, state):
     """H0: derivations are drawn by their probabilities given the tree.
@@ -119,7 +108,13 @@ def test_derivations_have_their_posterior(tree, lexicalised, draws, state):
     words, tags = toy.sentence(4)
     exact = Enumeration(toy.reference, words, [[tag] for tag in tags])
     probs = {one.actions: one.prob for one in exact.derivations if one.tree == tree}
-    check_law(Counter(drawn(toy, words, tags, tree, 1000, state) for _ in range(draws // 8)), probs)
+    grammar, actions, found = Grammar(toy.restaurants, toy.model.codes, toy.labels), np.empty(8, np.int32), Counter()
+    heads, labels = np.transpose(tree)
+    treebank = Treebank(np.array([0, 4]), *as_arrays(words, tags, heads, labels - 1))
+    for _ in range(draws // 8):
+        draw_derivation(grammar, treebank, 0, 1000, state, actions)
+        found[tuple(actions.tolist())] += 1
+    check_law(found, probs)
 
 
 @pytest.mark.parametrize(("n", "labels"), [(1, 2), (2, 1), (2, 2), (3, 1)])
@@ -151,15 +146,6 @@ def unlabelled(actions, labels):
     return tuple((action > 0) + (action > labels) for action in actions)
 
 
-def sampled(toy, words, size, state):
-    """The tags and the derivation of a parse that is drawn."""
-    (numbers,) = as_arrays(words)
-    tags, actions = np.full(len(words), 77, np.int32), np.full(2 * len(words), 77, np.int32)
-    read_actions(*draw_parse(toy.model, numbers, size, state), actions, tags)
-    assert are_derivations(np.array([0, len(words)]), toy.labels, actions)
-    return tuple(tags.tolist()), unlabelled(actions.tolist(), toy.labels)
-
-
 @pytest.mark.slow("statistics")
 def test_parses_have_their_posterior(draws, state):
     """H0: tags and derivations, labels summed out, are drawn by their probabilities given three words.
@@ -172,4 +158,8 @@ def test_parses_have_their_posterior(draws, state):
     probs = defaultdict(float)
     for one in Enumeration(toy.reference, words, toy.candidates([0, 0, 0])).derivations:
         probs[one.tags, unlabelled(one.actions, toy.labels)] += one.prob
-    check_law(Counter(sampled(toy, words, 3000, state) for _ in range(draws // 4)), probs)
+    tags, actions, found = np.empty(3, np.int32), np.empty(6, np.int32), Counter()
+    for _ in range(draws // 4):
+        read_actions(*draw_parse(toy.model, *as_arrays(words), 3000, state), actions, tags)
+        found[tuple(tags.tolist()), unlabelled(actions.tolist(), toy.labels)] += 1
+    check_law(found, probs)

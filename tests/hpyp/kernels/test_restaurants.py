@@ -72,9 +72,10 @@ def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draw
     expected fewer than five times pooled; p < 1e-6 by chance.
     """
     tables, found = Tables(3, discounts, strengths, events), Counter()
-    tables.sweep(1, False, state)
+    arguments = tables.restaurants, tables.paths, np.array([0, len(events)])
+    sweep(*arguments, np.zeros(1, dtype=np.int64), False, NOBODY, 0.0, state)
     for _ in range(draws // 4):
-        tables.sweep(3, True, state)
+        sweep(*arguments, np.zeros(3, dtype=np.int64), True, NOBODY, 0.0, state)
         found[tables.seating()] += 1
     check_law(found, posterior(3, discounts, strengths, events))
 
