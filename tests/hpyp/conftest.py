@@ -1,7 +1,5 @@
 """Parsers that are trained once in a session on the small treebank, and what laws are drawn with."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba import config

@@ -8,8 +8,6 @@ Nodes are 0 for the root and 1, ..., n for the words. The root's word and its ta
 missing. Actions are 0 for shift, 1, ..., L for left-arcs by label, and L + 1, ..., 2 L for right-arcs by label.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict, namedtuple
 from functools import cache

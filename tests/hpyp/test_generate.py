@@ -1,7 +1,5 @@
 """`deptree hpyp generate`: whole trees, the same for the same seed, fit to be read again."""
 
-from __future__ import annotations
-
 import pytest
 
 from deptree_cli.hpyp.files.treebank import read_treebank

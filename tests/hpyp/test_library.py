@@ -1,7 +1,5 @@
 """`deptree_cli.hpyp`: a parser from a treebank, and all that it does, in Python."""
 
-from __future__ import annotations
-
 import doctest
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Model files: read as they were written, or refused with one line, however they are damaged."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

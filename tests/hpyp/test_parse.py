@@ -1,7 +1,5 @@
 """`deptree hpyp parse`: trees and tags in the sentences' own bytes, in JSON Lines, and as scores for other commands."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

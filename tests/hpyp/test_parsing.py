@@ -1,7 +1,5 @@
 """Surprisals, joint probabilities and sentences that are drawn: those of small parsers, of which all is enumerated."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`deptree hpyp perplexity`: what it adds up, and what it leaves out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Processes that grow and rest, what they predict, and which of their numbers at rest are refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Score matrices from marginals: by enumeration, against known distributions, and on marginals of few trees."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

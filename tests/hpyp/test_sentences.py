@@ -1,7 +1,5 @@
 """Sentences that a parser can be trained on, contexts, and numbers and classes of words."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections import Counter

@@ -1,7 +1,5 @@
 """`deptree hpyp surprisal`: numbers that add up, sentences that stay as they are, and what it says of itself."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`deptree hpyp train`: what it reads, what it says, and that going on gives the bytes of a run without a break."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Training: what sits where after every iteration, text without trees, going on, and states that are kept."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path

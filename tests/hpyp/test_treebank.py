@@ -1,7 +1,5 @@
 """Treebanks as the generative parser reads them, labels by their names, and the treebank of the sample data."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

@@ -1,7 +1,5 @@
 """Tags that a model does not know, wherever they stand: missing ones are no symbols, unseen ones no words."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small restaurants and parsers for tests: as kernels have them, and in the terms of the references."""
 
-from __future__ import annotations
-
 import io
 import itertools
 from collections import defaultdict

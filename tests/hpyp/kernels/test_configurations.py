@@ -1,7 +1,5 @@
 """Linked records, oracles and lifted arcs against the reference, on all configurations and trees of short sentences."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The particle filter, derivations drawn given their tree, and parses drawn given their words, against enumerations."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, namedtuple
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Customers who come and go, what restaurants predict, and their discounts and strengths, against the reference."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import chain, product

@@ -1,7 +1,5 @@
 """The search for the most probable derivation, by particles and by a beam, against all derivations."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
