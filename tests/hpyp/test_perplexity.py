@@ -85,6 +85,10 @@ def test_a_parser_without_words(done, xpos_model):
     assert "word_bits" not in found
 
 
+def test_nothing_to_measure(refused, model, put):
+    refused(f"hpyp perplexity {model} {put('none.conllu', chr(10))}", "none.conllu")
+
+
 def test_a_perplexity_that_no_float_holds():
     found = Perplexity(PARTS, predicts_tags=True)
     found.add(1, 0, 1e5, 0.0, None)
