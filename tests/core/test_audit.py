@@ -1,7 +1,5 @@
 """Audits of samplers: p-values by adding up all outcomes, what is counted, what is caught, and verdicts."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import combinations
@@ -13,23 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from benchmarks.audits.control import SwappedPairs
-from deptree_cli.core.audit import (
-    BIASED,
-    UNBIASED,
-    UNDECIDED,
-    Audit,
-    Detector,
-    Enumerated,
-    Finding,
-    Summed,
-    Tally,
-    combine,
-    detectable_tvs,
-    holm,
-    judge,
-    omnibus,
-    rival_tree,
-)
+from deptree_cli.core import audit as module
+from deptree_cli.core.audit import BIASED, UNBIASED, UNDECIDED, Enumerated, Summed, Tally, holm, judge, omnibus
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
@@ -47,9 +30,6 @@ GRAPHS = {
 EACH = pytest.mark.parametrize("graph", GRAPHS)
 
 
-# P(p-value <= u) <= u for every u, by adding up all outcomes of small experiments; sums of up to 5,000 are rounded.
-
-
 def worst_excess(p_value, probs, size):
     """The largest P(p-value <= u) / u over all u, at most 1 if valid; all counts of cells are stars and bars."""
     bars = combinations(range(size + len(probs) - 1), len(probs) - 1)
@@ -63,16 +43,12 @@ def worst_excess(p_value, probs, size):
 
 
 @pytest.mark.slow("size")
-@pytest.mark.parametrize(
-    "probs",
-    [np.full(6, 1 / 6), [0.02, 0.05, 0.08, 0.15, 0.3, 0.4], [0.05, 0.06, 0.07, 0.08, 0.09, 0.65]],
-    ids=["uniform", "steps", "one large"],
-)
+@pytest.mark.parametrize("p", [[1 / 6] * 6, [0.02, 0.05, 0.08, 0.15, 0.3, 0.4], [0.05, 0.06, 0.07, 0.08, 0.09, 0.65]])
 @pytest.mark.parametrize("size", [4, 9])
-def test_all_cells_together_are_a_valid_test(probs, size, monkeypatch):
+def test_all_cells_together_are_a_valid_test(p, size, monkeypatch):
     """C(14, 5) = 2,002 outcomes of 9 draws."""
-    monkeypatch.setattr("deptree_cli.core.audit.EXPECTED", 0.05)
-    probs = np.array(probs)
+    monkeypatch.setattr(module, "EXPECTED", 0.05)
+    probs = np.array(p)
     assert omnibus(np.zeros(6), size, probs, 0.0) is not None
     assert worst_excess(lambda counts: omnibus(counts.astype(float), size, probs, 0.0).smallest, probs, size) < 1 + 1e-9
 
@@ -92,11 +68,11 @@ def test_the_whole_family_is_a_valid_test(kind, graph, size, graphs, monkeypatch
     """C(13, 8) = 1,287 outcomes of 5 draws of the 9 trees of three words, C(62, 2) = 1,891 of 60 of Figure 1's three;
     arcs, pairs and log-probability, as for sentences that are not enumerated, of the nine trees."""
     if kind is Summed:
-        monkeypatch.setattr("deptree_cli.core.audit.EXPECTED", 0.01)
+        monkeypatch.setattr(module, "EXPECTED", 0.01)
     distribution = graphs.distribution(graph(graphs))
     oracle, tests = Oracle(distribution), kind(distribution)
 
-    def p_values(drawn, of=lambda counts: combine(tests.findings(counts, size)).p_value):
+    def p_values(drawn, of=lambda counts: module.combine(tests.findings(counts, size)).p_value):
         counts = tests.empty()
         tests.add(counts, oracle.trees, drawn)
         return of(counts)
@@ -107,18 +83,11 @@ def test_the_whole_family_is_a_valid_test(kind, graph, size, graphs, monkeypatch
         assert worst_excess(of_mean, np.exp(oracle.log_probs), size) < 1 + 1e-9
 
 
-# The events of a sentence: probabilities and counts beside enumeration.
-
-
-def distribution_of(graphs, graph, n, trees):
-    return graphs.over(GRAPHS[graph](graphs, n), trees)
-
-
 @EACH
 @ALL
 def test_events_count_what_they_say(graph, trees, graphs):
     """Every event's probability is the sum over its trees, as its count is; each is tested once, none is certain."""
-    distribution = distribution_of(graphs, graph, 4, trees)
+    distribution = graphs.over(GRAPHS[graph](graphs, 4), trees)
     tests, oracle = Enumerated(distribution), Oracle(distribution)
     assert np.abs(tests.probs[tests.probs > 0].sum() - 1) < tests.slack
     numbers = np.searchsorted(all_trees(4, trees) @ [125, 25, 5, 1], oracle.trees @ [125, 25, 5, 1])
@@ -159,7 +128,7 @@ def test_offsets_cost_no_digits(graphs):
 @pytest.mark.parametrize("n", [3, 5])
 def test_joint_probabilities_of_arcs(graph, trees, n, graphs):
     """Of pairs that may be; among projective trees, of none that cross."""
-    distribution = distribution_of(graphs, graph, n, trees)
+    distribution = graphs.over(GRAPHS[graph](graphs, n), trees)
     tests, oracle = Summed(distribution), Oracle(distribution)
     marks = np.zeros((len(oracle.trees), (n + 1) ** 2))
     for number, tree in enumerate(oracle.trees):
@@ -215,29 +184,17 @@ def test_moments_of_the_log_probability(trees, graphs):
         assert tests.log_prob_z(counts, size) == pytest.approx(z_score, rel=1e-8)
 
 
-@pytest.mark.parametrize(("kind", "n"), [(Enumerated, 4), (Summed, 8)])
-def test_equally_probable_trees_have_no_z_score(kind, n, graphs):
-    distribution = graphs.distribution(graphs.uniform(n))
-    tests = kind(distribution)
-    counts, trees = tests.empty(), distribution.factorisation.sample(9, np.random.default_rng(1))
-    tests.add(counts, trees, np.ones(9, dtype=np.int64))
-    assert tests.log_prob_z(counts, 9) is None
-
-
 @EACH
 @ALL
 def test_the_rival_is_the_best_tree_with_a_second_choice(graph, trees, graphs):
-    distribution = distribution_of(graphs, graph, 5, trees)
+    distribution = graphs.over(GRAPHS[graph](graphs, 5), trees)
     oracle, marginals = Oracle(distribution), distribution.marginals()
-    rival = rival_tree(distribution, marginals)
+    rival = module.rival_tree(distribution, marginals)
     open_words = [word for word in range(1, 6) if distribution.support[:, word].sum() > 1]
     word = min(open_words, key=lambda word: marginals[:, word].max())
     assert marginals[rival[word - 1], word] == np.sort(marginals[:, word])[-2]
     rivals = oracle.trees[:, word - 1] == rival[word - 1]
     assert distribution.tree_log_probs(rival[None])[0] == pytest.approx(oracle.log_probs[rivals].max(), abs=1e-9)
-
-
-# A sentence's audit: what is counted, its errors under the null hypothesis, and what it catches.
 
 
 def audited(distribution, trees):
@@ -248,6 +205,13 @@ def audited(distribution, trees):
 
 def verdict(audit, alpha=0.001):
     return judge([audit], alpha)[0].verdict
+
+
+@pytest.mark.parametrize("n", [4, 8])
+def test_equally_probable_trees_have_no_z_score(n, graphs):
+    distribution = graphs.distribution(graphs.uniform(n))
+    trees = distribution.factorisation.sample(9, np.random.default_rng(1))
+    assert audited(distribution, trees).log_prob_z is None
 
 
 @pytest.mark.quick
@@ -352,7 +316,7 @@ def test_where_there_is_one_tree_only_impossible_ones_can_be_found(graphs):
     none, few, enough = (audited(distribution, np.zeros((size, 1), dtype=np.int32)) for size in (0, 8, 9))
     assert [verdict(none), verdict(few), verdict(enough)] == [UNDECIDED, UNDECIDED, UNBIASED]
     assert (none.size, none.p_value, none.tv_distance, none.tv_expected_by_chance) == (0, 1.0, None, None)
-    assert detectable_tvs([enough], 0.001)[0] == pytest.approx(1 - 0.1 ** (1 / 9))
+    assert module.detectable_tvs([enough], 0.001)[0] == pytest.approx(1 - 0.1 ** (1 / 9))
     assert (enough.evidence, enough.tests, enough.p_value) == (None, 0, 1.0)
 
 
@@ -363,23 +327,8 @@ def test_trees_without_replacement_are_refused(graphs):
         Tally(distribution).add(distribution.sample_without_replacement(9, np.random.default_rng(1)))
 
 
-# Verdicts on a file's sentences: Holm's levels, and what a sample would have shown.
-
-AUDIT = Audit(
-    "enumeration",
-    2000,
-    "trees",
-    1.0,
-    9,
-    0.02,
-    0.1,
-    0.1,
-    0.0,
-    0,
-    1e-12,
-    0.05,
-    (Detector(0.3, 0.5), Detector(0.1, 0.001)),
-)
+DETECTORS = module.Detector(0.3, 0.5), module.Detector(0.1, 0.001)
+AUDIT = module.Audit("enumeration", 2000, "trees", 1.0, 9, 0.02, 0.1, 0.1, 0.0, 0, 1e-12, 0.05, DETECTORS)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0.001, 0.5))
@@ -416,14 +365,13 @@ def test_nothing_found_by_too_few_trees_is_undecided():
 
 
 def test_shares_of_the_level_add_up_to_one():
-    family = combine(
-        [Finding("trees", 0.01, 10, 0.1), None, Finding("tails", 0.001, 1, 0.2), Finding("together", 1, 1)]
-    )
+    found = ("trees", 0.01, 10, 0.1), ("tails", 0.001, 1, 0.2), ("together", 1, 1)
+    family = module.combine([None, *(module.Finding(*each) for each in found)])
     trees, tails = family.detectors
     assert 10 * trees.share + tails.share == pytest.approx(5 / 7)
     assert (family.evidence, family.smallest, family.tests) == ("tails", 0.001, 12)
     assert family.p_value == pytest.approx(0.001 * 7)
-    assert combine([None]).p_value == 1.0
+    assert module.combine([None]).p_value == 1.0
 
 
 @pytest.mark.slow("size")
@@ -434,10 +382,10 @@ def test_what_is_detectable_is_detected(n, size, graphs):
     100 samples; fewer than 75 rejections with probability P(Binomial(100, 0.9) < 75) = 5e-6.
     """
     distribution, rng = graphs.distribution(graphs.gaussian(n)), np.random.default_rng(10)
-    rival, rejected = rival_tree(distribution, distribution.marginals()), 0
+    rival, rejected = module.rival_tree(distribution, distribution.marginals()), 0
     prob = float(np.exp(distribution.tree_log_probs(rival[None])[0]))
     unmixed = audited(distribution, distribution.factorisation.sample(size, rng))
-    mixed = detectable_tvs([unmixed], 0.001)[0] / (1 - prob)
+    mixed = module.detectable_tvs([unmixed], 0.001)[0] / (1 - prob)
     for _ in range(100):
         trees = distribution.factorisation.sample(size, rng)
         audit = audited(distribution, np.where((rng.random(size) < mixed)[:, None], rival, trees))
@@ -446,6 +394,6 @@ def test_what_is_detectable_is_detected(n, size, graphs):
 
 
 def test_more_trees_detect_less():
-    found = detectable_tvs([replace(AUDIT, size=size) for size in (50, 500, 5000, 10**9)], 0.001)
+    found = module.detectable_tvs([replace(AUDIT, size=size) for size in (50, 500, 5000, 10**9)], 0.001)
     assert found == sorted(found, reverse=True)
     assert found[-1] < 3e-4
