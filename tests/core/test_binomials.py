@@ -1,7 +1,5 @@
 """Binomial tails beside sums of exact fractions, on the safe side of rounding; the power of one test."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -11,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deptree_cli.core.binomials import (
-    ROUNDING,
-    binomial_p_values,
-    critical_counts,
-    mean_deviation,
-    shares_found,
-    smallest_p_value,
-)
+from deptree_cli.core import binomials as module
+from deptree_cli.core.binomials import binomial_p_values, mean_deviation, shares_found, smallest_p_value
 
 
 def pmf(k, size, p):
@@ -28,7 +20,7 @@ def pmf(k, size, p):
 
 
 def critical(size, p, level):
-    return int(critical_counts(np.array([size]), np.array([p]), np.array([level]))[0])
+    return int(module.critical_counts(np.array([size]), np.array([p]), np.array([level]))[0])
 
 
 def share(size, p, level):
@@ -46,7 +38,7 @@ def test_p_values_are_exact_and_never_too_small(size, p):
         if exact < 1e-250:
             assert found == pytest.approx(2e-250)
         else:
-            assert exact <= Fraction(found) <= exact * Fraction(1 + 3 * ROUNDING)
+            assert exact <= Fraction(found) <= exact * Fraction(1 + 3 * module.ROUNDING)
 
 
 def test_p_values_of_certain_and_impossible_arcs():
@@ -82,9 +74,7 @@ def test_the_smallest_of_all_p_values(size, events, seed, fair):
 def test_mean_deviation_by_the_formula(size):
     """2 p (1-p) P(Binomial(size-1, p) = floor(size p)) (de Moivre), the probability by another implementation."""
     rng = np.random.default_rng(size)
-    probs = np.concatenate(
-        [[0, 1], rng.random(99), 10.0 ** -rng.uniform(0, 12, 99), 1 - 10.0 ** -rng.uniform(0, 9, 99)]
-    )
+    probs = np.r_[0, 1, rng.random(99), 10.0 ** -rng.uniform(0, 12, 99), 1 - 10.0 ** -rng.uniform(0, 9, 99)]
     expected = 2 * probs * (1 - probs) * stats.binom.pmf(np.floor(size * probs), size - 1, probs)
     assert mean_deviation(probs, size) == pytest.approx(expected, rel=1e-12, abs=1e-300)
     assert mean_deviation(probs, 0).tolist() == [0.0] * len(probs)

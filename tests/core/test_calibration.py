@@ -1,27 +1,10 @@
 """Calibration and temperatures beside enumeration and finite differences; sets of heads, how often they are right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from deptree_cli.core.calibration import (
-    CRITERIA,
-    LOWEST,
-    ArcEvidence,
-    Calibration,
-    Fit,
-    GoldArcs,
-    HeadSets,
-    LabelEvidence,
-    by_calibration_error,
-    by_likelihood,
-    gold_scores,
-    head_sets,
-    nonconformity,
-    threshold,
-    tried_on,
-)
+from deptree_cli.core import calibration as module
+from deptree_cli.core.calibration import CRITERIA, ArcEvidence, Fit, GoldArcs, by_likelihood, gold_scores, threshold
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import space
 from tests.oracle import Oracle
@@ -30,7 +13,7 @@ SPACES = [space(True), space(False), space(True, projective=True)]
 
 
 def test_calibration_by_hand():
-    calibration = Calibration()
+    calibration = module.Calibration()
     assert calibration.accuracy == calibration.mean_confidence == calibration.error == 0.0
     assert calibration.rows() == []
     calibration.add([0.95, 1.0, 0.91], [True, True, False])
@@ -41,9 +24,6 @@ def test_calibration_by_hand():
     low, high = calibration.rows()
     assert low == ["0.2 to 0.3", 2, pytest.approx(0.225), 0.5]
     assert high == ["0.9 to 1.0", 3, pytest.approx(2.86 / 3), pytest.approx(2 / 3)]
-
-
-# Temperatures, fitted to evidence of gold heads and labels.
 
 
 def arcs(graphs, trees=SPACES[0], seeds=range(12), n=4, true=1.5, scale=3.0):
@@ -67,11 +47,11 @@ def labels(seed, m=40, true=2.0):
     scores = rng.normal(size=(m, 5)) * 3
     scores[:, 0] = -np.inf
     gold = (scores / true + rng.gumbel(size=scores.shape)).argmax(axis=1)
-    return LabelEvidence(scores - np.logaddexp.reduce(scores, axis=1)[:, None], gold)
+    return module.LabelEvidence(scores - np.logaddexp.reduce(scores, axis=1)[:, None], gold)
 
 
 def counted(evidence, temperature):
-    calibration = Calibration()
+    calibration = module.Calibration()
     evidence.count(temperature, calibration)
     return calibration
 
@@ -111,17 +91,16 @@ def test_the_true_temperature_is_found(graphs, true, size, within):
     """H0: gold is drawn at 1 from scores that are multiplied by T then, labels at 2. Of 600 sentences of 6 words and of
     3,000 labels the standard error of log T is about 0.04, of 150 sentences 0.08; within four of them."""
     drawn = arcs(graphs, seeds=range(size), n=6, true=1.0).sentences
-    hot = [GoldArcs(each.log_scores * true, each.heads, each.best, each.is_tree) for each in drawn]
-    part = ArcEvidence(hot, SPACES[0])
+    part = ArcEvidence([GoldArcs(s.log_scores * true, s.heads, s.best, s.is_tree) for s in drawn], SPACES[0])
     assert abs(np.log(by_likelihood([part])[0] / true)) < within
-    assert by_calibration_error([part])[0] == pytest.approx(true, rel=0.5)
+    assert module.by_calibration_error([part])[0] == pytest.approx(true, rel=0.5)
     assert abs(np.log(by_likelihood([labels(3, 3000)])[0] / 2.0)) < 0.16
 
 
 @pytest.mark.slow("size")
 def test_the_least_calibration_error_of_the_grid(graphs):
     evidence = arcs(graphs, seeds=range(100))
-    found, _ = by_calibration_error([evidence])
+    found, _ = module.by_calibration_error([evidence])
     errors = [counted(evidence, each).error for each in np.geomspace(1 / 16, 16, 129).tolist()]
     assert counted(evidence, found).error == pytest.approx(min(errors), abs=1e-12)
 
@@ -150,10 +129,10 @@ def test_no_part_is_judged_at_a_temperature_that_nothing_was_fitted_to(graphs, c
     """Words without gold fitted nothing, and the other part was judged at an end of the range, in silence."""
     with pytest.raises(DeptreeError, match="too few sentences have a gold tree"):
         Fit.of([arcs(graphs), one(graphs.distribution(graphs.gaussian(4)), [-1] * 4)], criterion)
-    no_labels = LabelEvidence(np.zeros((0, 5)), np.zeros(0, dtype=np.int64))
+    no_labels = module.LabelEvidence(np.zeros((0, 5)), np.zeros(0, dtype=np.int64))
     with pytest.raises(DeptreeError, match="too few sentences have gold labels"):
         Fit.of([no_labels, labels(1)], criterion)
-    assert Fit.of([no_labels, labels(1), labels(2)], criterion).others[0] > LOWEST
+    assert Fit.of([no_labels, labels(1), labels(2)], criterion).others[0] > module.LOWEST
 
 
 @pytest.mark.parametrize("heads", [[0, 1, 1, 1], [2, 1, 0, 1]], ids=["forbidden", "cycle"])
@@ -170,19 +149,16 @@ def test_impossible_gold_trees_have_no_likelihood(graphs, heads):
 def test_gold_that_is_always_best_wants_the_lowest_temperature(graphs):
     distribution = graphs.distribution(graphs.gaussian(4))
     part = one(distribution, distribution.argmax())
-    assert by_likelihood([part])[0] == LOWEST
+    assert by_likelihood([part])[0] == module.LOWEST
     assert Fit.of([part, part], "likelihood").at_the_end
-
-
-# Conformal sets of heads.
 
 
 def test_head_sets_by_hand():
     marginals = np.array([[0, 0.7, 0.2], [0, 0, 0.8], [0, 0.3, 0]])
-    assert nonconformity(marginals).tolist() == [[0, 0.8], [np.inf, 0], [0.7, np.inf]]
-    assert head_sets(marginals, 0.0) == [[0], [1]]
-    assert head_sets(marginals, 0.75) == [[0, 2], [1]]
-    assert head_sets(marginals, 1.0) == [[0, 2], [1, 0]]
+    assert module.nonconformity(marginals).tolist() == [[0, 0.8], [np.inf, 0], [0.7, np.inf]]
+    assert module.head_sets(marginals, 0.0) == [[0], [1]]
+    assert module.head_sets(marginals, 0.75) == [[0, 2], [1]]
+    assert module.head_sets(marginals, 1.0) == [[0, 2], [1, 0]]
 
 
 @pytest.mark.parametrize("count", [9, 99, 999, 9999])
@@ -195,34 +171,31 @@ def test_the_threshold_is_that_of_finite_samples(count):
     assert threshold(np.array([0.1, 0.2, 0.9]), 0.0) == 0.0
 
 
-def drawn(graphs, seeds):
-    return arcs(graphs, seeds=seeds, n=6, true=2.5, scale=2)
-
-
 def test_coverage_is_what_was_asked(graphs):
     """H0: words are exchangeable. 20 times thresholds of 100 sentences on 100 others: 12,000 words, with a standard
     error of the mean coverage of 0.005 at most (words of a sentence and thresholds included); within three of them."""
-    part, rng, found = drawn(graphs, range(400)), np.random.default_rng(1), np.zeros((2, 3))
+    part, rng = arcs(graphs, seeds=range(400), n=6, true=2.5, scale=2), np.random.default_rng(1)
+    found = np.zeros((2, 3))
     for _ in range(20):
         halves = np.split(rng.permutation(400)[:200], 2)
         one, other = (ArcEvidence([part.sentences[at] for at in half], part.space) for half in halves)
         scores = gold_scores(one, 1.0)
-        found += tried_on(other, 1.0, [threshold(scores, each) for each in (0.8, 0.9)])
+        found += module.tried_on(other, 1.0, [threshold(scores, each) for each in (0.8, 0.9)])
     assert found[:, 1] / found[:, 0] == pytest.approx([0.8, 0.9], abs=0.015)
 
 
 def test_thresholds_judge_none_of_their_own_words(graphs):
     """Parts whose gold differs in kind: thresholds of the others, not of all, tell how often sets contain the head."""
-    parts = [drawn(graphs, range(20)), drawn(graphs, range(20, 60))]
+    parts = [arcs(graphs, seeds=seeds, n=6, true=2.5, scale=2) for seeds in (range(20), range(20, 60))]
     fit = Fit.of(parts, "likelihood")
-    (found,) = HeadSets.of(parts, fit, [0.9])
+    (found,) = module.HeadSets.of(parts, fit, [0.9])
     largest = gold_scores(parts[0], 2.0).max()  # a threshold is within its set
-    words, right, heads = tried_on(parts[0], 2.0, [largest])[0]
-    sets = [head_sets(marginals, largest) for _, marginals, _ in parts[0].at(2.0)]
+    words, right, heads = module.tried_on(parts[0], 2.0, [largest])[0]
+    sets = [module.head_sets(marginals, largest) for _, marginals, _ in parts[0].at(2.0)]
     assert (words, right, heads) == (120, 120, sum(len(each) for sentence in sets for each in sentence))
     expected = np.zeros(3)
     for part, other, each in zip(parts, parts[::-1], fit.others, strict=True):
-        expected += tried_on(part, each, [threshold(gold_scores(other, each), 0.9)])[0]
+        expected += module.tried_on(part, each, [threshold(gold_scores(other, each), 0.9)])[0]
     assert (found.covered, found.heads) == pytest.approx((expected[1] / 360, expected[2] / 360))
     scores = np.concatenate([gold_scores(part, fit.temperature) for part in parts])
     assert found.threshold == threshold(scores, 0.9)
