@@ -1,7 +1,5 @@
 """What quantities come to under distributions and among all trees: exact numbers against enumeration, samples by z."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

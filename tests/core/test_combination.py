@@ -1,26 +1,15 @@
 """Products and mixtures of tree distributions, and their divergence, beside all trees; fits beside other optimisers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.spatial.distance import jensenshannon
 
+from deptree_cli.core import combination as module
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.combination import (
-    BOUNDS,
-    consensus,
-    fit_mixture,
-    fit_product,
-    jensen_shannon,
-    majority_labels,
-    mixture,
-    product,
-    product_gradient,
-)
+from deptree_cli.core.combination import BOUNDS, fit_product, jensen_shannon, mixture, product, product_gradient
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.partition import partition
 from deptree_cli.core.spaces import PROJECTIVE, SPACES
 from tests.oracle import Oracle
 
@@ -65,14 +54,10 @@ def test_a_mixtures_arcs_are_those_of_all_trees(space):
 @EACH
 def test_a_consensus_has_the_most_right_heads_of_all_trees(space):
     """Of mixtures, and of votes for trees with crossing arcs and several roots, too; only trees of the space count."""
-    rng, trees, all_kinds = (
-        np.random.default_rng(6),
-        all_trees(N, SPACES.get(space)),
-        all_trees(N, SPACES.get("multi-root")),
-    )
+    rng, trees, all_kinds = np.random.default_rng(6), *(all_trees(N, SPACES.get(s)) for s in (space, "multi-root"))
     votes = [shares(all_kinds[rng.choice(len(all_kinds), 3)], np.array([2, 1, 1])).expectations for _ in range(50)]
     for each in [*votes, *(members(seed, space, 1)[0].marginals() for seed in range(10))]:
-        tree = consensus(each, SPACES.get(space))
+        tree = module.consensus(each, SPACES.get(space))
         assert each[tree, WORDS].sum() == pytest.approx(each[trees, WORDS].sum(axis=1).max(), abs=1e-12)
         assert (trees == tree).all(axis=1).any()
 
@@ -170,7 +155,7 @@ def test_a_fitted_mixture_is_that_of_another_optimiser(apart, size):
     log_probs = -rng.exponential(5, size=(200, 1)) + apart * rng.normal(size=(200, size))
     log_probs[:, 0] += 0.05 * apart
     log_probs[:2, :-1] -= 800
-    found = fit_mixture(log_probs)
+    found = module.fit_mixture(log_probs)
     probs = np.exp(log_probs - log_probs.max(axis=1, keepdims=True))
 
     def loss(weights):
@@ -180,9 +165,8 @@ def test_a_fitted_mixture_is_that_of_another_optimiser(apart, size):
         return -(probs / (probs @ weights)[:, None]).sum(axis=0) / apart
 
     whole = {"type": "eq", "fun": lambda weights: weights.sum() - 1, "jac": np.ones_like}
-    theirs = minimize(
-        loss, found.weights * 0.9 + 0.1 / size, jac=slope, bounds=[(1e-9, 1)] * size, constraints=[whole], tol=1e-12
-    )
+    start, bounds = found.weights * 0.9 + 0.1 / size, [(1e-9, 1)] * size
+    theirs = minimize(loss, start, jac=slope, bounds=bounds, constraints=[whole], tol=1e-12)
     assert loss(found.weights) <= loss(theirs.x / theirs.x.sum()) + 1e-9
     assert (-slope(found.weights)).max() * apart / 200 <= 1 + 2e-12
     assert found.log_likelihood == pytest.approx(np.log(np.exp(log_probs) @ found.weights).mean(), abs=1e-12)
@@ -193,8 +177,8 @@ def test_labels_are_those_of_the_most_weight():
     """A member has its weight however many trees it gives; arcs without votes have a label by their head."""
     one = (0.6, np.array([[2, 0]]), np.array([1]), [["nsubj", "root"]])
     many = (0.4, np.array([[2, 0], [0, 1]]), np.array([9, 1]), [["obj", "root"], ["root", "conj"]])
-    assert majority_labels(np.array([2, 0]), [one, many]) == ["nsubj", "root"]
-    assert majority_labels(np.array([0, 1]), [one]) == ["root", "dep"]
+    assert module.majority_labels(np.array([2, 0]), [one, many]) == ["nsubj", "root"]
+    assert module.majority_labels(np.array([0, 1]), [one]) == ["root", "dep"]
 
 
 # The Jensen-Shannon divergence. H0: the estimate is right; 4,000 trees of each side; within five of its standard
@@ -204,24 +188,14 @@ def test_labels_are_those_of_the_most_weight():
 @pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
 @pytest.mark.parametrize("scale", [1, 5])
 def test_jensen_shannon(trees, scale, graphs):
+    """Of two in a space, and of what has all its trees and what has only projective ones."""
     first, second = (graphs.over(graphs.gaussian(4, scale, seed=seed), trees) for seed in (1, 2))
     oracle = Oracle(first)
-    p, q = np.exp(oracle.log_probs), np.exp(second.log_probs(oracle.trees))
-    exact = 0.5 * (p @ np.log(2 * p / (p + q)) + q @ np.log(2 * q / (p + q)))
-    found, error = jensen_shannon(first, second, 4000, np.random.default_rng(3))
-    assert error < 0.01
-    assert abs(found - exact) < 5 * error
-
-
-def test_jensen_shannon_of_some_trees_and_of_all(graphs):
-    """q is p without crossing arcs, a share s of p: then JS is known."""
-    every = graphs.distribution(graphs.gaussian(5))
-    share = partition(every).projective_mass
-    assert 0.1 < share < 0.9
-    exact = share * np.log(2 * share / (1 + share)) + (1 - share) * np.log(2) + np.log(2 / (1 + share))
-    found, error = jensen_shannon(every, every.over(PROJECTIVE), 4000, np.random.default_rng(3))
-    assert error < 0.01
-    assert abs(found - 0.5 * exact) < 5 * error
+    for other in (second, second.over(PROJECTIVE), first.over(PROJECTIVE)):
+        exact = jensenshannon(np.exp(oracle.log_probs), np.exp(other.log_probs(oracle.trees))) ** 2
+        found, error = jensen_shannon(first, other, 4000, np.random.default_rng(3))
+        assert error < 0.01
+        assert abs(found - exact) <= 5 * error + 1e-12
 
 
 def test_jensen_shannon_of_the_same_and_of_what_has_nothing_in_common(graphs):

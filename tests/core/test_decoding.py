@@ -1,7 +1,5 @@
 """Best trees against enumeration, ties and masks included: k of them, those that cover a mass or lie near the best."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
