@@ -1,7 +1,5 @@
 """The one object that users hold: every answer against enumeration, given heads and tempered too, every refusal."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from xml.etree import ElementTree
 
@@ -22,25 +20,17 @@ from tests.oracle import Oracle
 EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 
 
-@pytest.fixture(params=SPACES, ids=lambda trees: trees.name)
-def trees(request):
-    return request.param
-
-
-@pytest.fixture(params=["flat", "peaked", "holes", "beyond float64"])
-def distribution(request, trees, graphs):
-    """Distributions over the trees of four words."""
-    log_scores = {
-        "flat": lambda: graphs.gaussian(4),
-        "peaked": lambda: graphs.gaussian(4, 20, seed=1),
-        "holes": lambda: graphs.holes(4, 5, trees.single_root),
-        "beyond float64": lambda: graphs.disconnected(4, 1000.0),
-    }[request.param]()
-    return graphs.over(log_scores, trees)
-
-
-def test_every_answer_against_enumeration(distribution, graphs):
+@EACH_SPACE
+@pytest.mark.parametrize("kind", ["flat", "peaked", "holes", "beyond float64"])
+def test_every_answer_against_enumeration(kind, trees, graphs):
     """Of every four numbers from -1 to 5 trees of the space have their probability, all else -inf."""
+    log_scores = {
+        "flat": graphs.gaussian(4),
+        "peaked": graphs.gaussian(4, 20, seed=1),
+        "holes": graphs.holes(4, 5, trees.single_root),
+        "beyond float64": graphs.disconnected(4, 1000.0),
+    }[kind]
+    distribution = graphs.over(log_scores, trees)
     heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
     oracle = Oracle(distribution)
     exact = dict(zip(map(tuple, oracle.trees.tolist()), oracle.log_probs.tolist(), strict=True))
@@ -91,10 +81,7 @@ def test_heads_that_are_taken(graphs):
         (lambda d, _: d.tempered(1e-300), "takes scores out of range"),
         (lambda d, _: d.sample(1, 1, "eliminatio"), r"there is no sampler 'eliminatio'\. Did you mean elimination\?"),
         (lambda d, _: d.sample(1, 1, "wilson"), "the sampler wilson does not draw single-root trees"),
-        (
-            lambda d, _: d.sample_without_replacement(1, 1, "tri"),
-            r"there is no SWOR algorithm 'tri'\. Did you mean trie\?",
-        ),
+        (lambda d, _: d.sample_without_replacement(1, 1, "tri"), r"no SWOR algorithm 'tri'\. Did you mean trie\?"),
     ],
 )
 def test_questions_that_are_refused(question, message, graphs):
@@ -140,9 +127,6 @@ def test_another_space_and_back(graphs):
     labelled = distribution.labelled(("root", "a", "b"), np.ones((5, 5, 3)))
     for changed in (labelled.multi_root(), labelled.tempered(2.0), labelled.given([None, 1, None, None])):
         assert changed.labels is labelled.labels
-
-
-# Given heads, at a temperature, to a power.
 
 
 @EACH_SPACE
@@ -201,32 +185,18 @@ def test_tempered(trees, temperature, graphs):
     assert (hot.id, hot.space) == (distribution.id, trees)
 
 
-# How it looks.
-
-
-@pytest.mark.parametrize(
-    ("make", "text"),
-    [
-        (
-            lambda scores: TreeDistribution(scores, "weight", "multi-root", id="s 1"),
-            "<TreeDistribution 's 1': 2 words, 4 arcs, spanning trees with several roots>",
-        ),
-        (
-            lambda scores: TreeDistribution(scores).labelled(("root", "dep"), np.ones((3, 3, 2))).given([0, None]),
-            "<TreeDistribution '1': 2 words, 3 arcs, single-root trees, 2 labels>",
-        ),
-    ],
-)
-def test_repr(make, text):
-    assert repr(make(np.ones((3, 3)))) == text
+def test_repr():
+    one, two = TreeDistribution(np.ones((3, 3)), "weight", "multi-root", id="s 1"), TreeDistribution(np.ones((3, 3)))
+    assert repr(one) == "<TreeDistribution 's 1': 2 words, 4 arcs, spanning trees with several roots>"
+    labelled = two.labelled(("root", "dep"), np.ones((3, 3, 2))).given([0, None])
+    assert repr(labelled) == "<TreeDistribution '1': 2 words, 3 arcs, single-root trees, 2 labels>"
 
 
 def test_a_picture_is_drawn_by_whoever_offers_one(graphs, monkeypatch):
     """`core` imports nothing from the floor above it."""
     distribution = graphs.distribution(graphs.gaussian(3))
-    points = EntryPoints(
-        EntryPoint(*each, "deptree.pictures") for each in [("png", "builtins:len"), ("svg", "builtins:repr")]
-    )
+    both = ("png", "builtins:len"), ("svg", "builtins:repr")
+    points = EntryPoints(EntryPoint(*each, "deptree.pictures") for each in both)
     for offered, drawn in ((points, repr(distribution)), (EntryPoints(), None)):
         monkeypatch.setattr("importlib.metadata.entry_points", lambda o=offered, **wanted: o.select(**wanted))
         assert distribution._repr_svg_() == drawn

@@ -1,7 +1,5 @@
 """Doubts about annotated words and trees, beside sums over all trees of small graphs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Weights and errors by hand, and functionals of the register against plain loops; laws are in tests/laws."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -124,9 +122,6 @@ def test_a_functional_may_be_named():
         estimate(draws, "dept")
     with pytest.raises(DeptreeError, match=r"entropy is a quantity of a distribution\. Compute it: deptree expect"):
         estimate(draws, "entropy")
-
-
-# Some quantities of one tree; those of tests/core/test_measures.py have theirs there.
 
 
 def descends(tree, word, head):
