@@ -1,9 +1,4 @@
-"""What a distribution works out it works out once: calls of the O(n^3) kernels, counted.
-
-How often commands call them is counted in tests/commands.
-"""
-
-from __future__ import annotations
+"""What a distribution works out it works out once: calls of the O(n^3) kernels, counted."""
 
 import pickle
 from collections import Counter
@@ -192,6 +187,4 @@ def test_drawing_twice(kind, trees, graphs, calls):
     for size in (1, 30, 1):
         kind.draw(distribution, size, np.random.default_rng(size))
     assert all(count == 1 for count in calls.values()), calls
-    assert set(calls) <= {"forth float64", "forth wide", "back float64"} - (
-        {"forth wide"} if kind in SAMPLERS else set()
-    )
+    assert set(calls) <= {"forth float64", "back float64", "forth wide" if kind in ALGORITHMS.known else "back float64"}

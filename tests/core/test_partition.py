@@ -1,7 +1,5 @@
 """Partition functions, masses and other numbers of a distribution beside enumeration, which is checked by hand."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,10 +1,7 @@
 """All that takes random numbers: a Generator moves on, a seed does not, and a sentence's stream depends on its id."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +15,8 @@ from deptree_cli.core.streams import SentenceStreams, kernel_state, offshoot, se
 from deptree_cli.hpyp import Parser
 from deptree_cli.pruning import METHODS, expectations
 from deptree_cli.second_order import SecondOrder
+from tests.sample import DATA
 
-TREEBANK = Path(__file__).parents[2] / "sample_data" / "treebank.conllu"
 N, K = 6, 20
 RNG = np.random.default_rng(1)
 SCORES = RNG.normal(size=(N + 1, N + 1))
@@ -32,7 +29,7 @@ PAIR = AlignmentDistribution(4 * RNG.normal(size=(5, 5)), id="x")
 
 @cache
 def parser():
-    return Parser.train(TREEBANK, iterations=1, seed=1)
+    return Parser.train(DATA / "treebank.conllu", iterations=1, seed=1)
 
 
 # Everything public that takes rng and seed, by name.
@@ -51,10 +48,9 @@ CALLS = {
 for trees in (FLAT, FLAT.multi_root()):
     for name in (each.name for each in SAMPLERS if each.serves(trees.space)):
         CALLS[f"{name} ({trees.space.name})"] = lambda *r, t=trees, n=name, **s: t.sample(K, *r, sampler=n, **s)
-for name, labelled in itertools.product(ALGORITHMS.names, (False, True)):
-    CALLS[f"{name}, labelled={labelled}"] = lambda *r, n=name, has=labelled, **s: FLAT.sample_without_replacement(
-        K, *r, algorithm=n, labelled=has, **s
-    )
+for how in itertools.product(ALGORITHMS.names, (False, True)):
+    options = dict(zip(("algorithm", "labelled"), how, strict=True))
+    CALLS[f"{options}"] = lambda *r, o=options, **s: FLAT.sample_without_replacement(K, *r, **o, **s)
 for name in (each.name for each in METHODS if each.is_random and each.goes_on):
     CALLS[name] = lambda *r, n=name, **s: expectations(PAIR.program(), n, *r, **s, iterations=20, kept=1)
 EACH = pytest.mark.parametrize("name", CALLS)

@@ -1,7 +1,5 @@
 """Registers: order, names that are nearly right, listings, and entries that other packages bring; an error's line."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, EntryPoints
@@ -58,14 +56,12 @@ def samplers(monkeypatch):
 
 def test_entries_keep_their_order():
     register = fruits(None)
-    assert register.names == [fruit.name for fruit in register] == ["pear", "apple", "apricot"]
-    assert register.add(FIG) is FIG
-    assert register.names == ["pear", "apple", "apricot", "fig"]
+    assert register.add(FIG) is register.get("fig") is FIG
+    assert register.names == [fruit.name for fruit in register] == ["pear", "apple", "apricot", "fig"]
     assert register.known == list(register)
     assert len(register) == 4
     assert "fig" in register
     assert "plum" not in register
-    assert register.get("fig") is FIG
 
 
 def test_a_name_is_given_once():
@@ -77,27 +73,18 @@ def test_a_name_is_given_once():
         Register("fruit", (FIG, FIG))
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [
-        ("appel", "Did you mean apple?"),
-        ("paer", "Did you mean pear?"),
-        ("x", "Choose one of pear, apple, apricot."),
-        ("", "Choose one of pear, apple, apricot."),
-    ],
-)
-def test_a_name_that_is_not_there(name, remedy):
+@pytest.mark.parametrize("name", ["appel", "x", ""])
+def test_a_name_that_is_not_there(name):
     with pytest.raises(DeptreeError) as caught:
         fruits(None).get(name)
+    remedy = "Did you mean apple?" if name == "appel" else "Choose one of pear, apple, apricot."
     assert str(caught.value) == f"there is no fruit {name!r}. {remedy}"
 
 
 def test_listing_and_completion():
     """A paragraph each, which click leaves as it is; long lines are wrapped here."""
-    assert fruits(None).listing(lambda fruit: f"{fruit.name}\n  {fruit.taste}") == (
-        "\b\npear\n  sweet\n\n\b\napple\n  sweet\n\n\b\napricot\n  sour"
-    )
+    listed = "\b\npear\n  sweet\n\n\b\napple\n  sweet\n\n\b\napricot\n  sour"
+    assert fruits(None).listing(lambda fruit: f"{fruit.name}\n  {fruit.taste}") == listed
     lines = fruits(None).listing(lambda fruit: f"  {fruit.name} " * 30).splitlines()
     assert max(map(len, lines)) <= 80
     assert all(line.startswith("  ") for line in lines if line.strip("\b"))
@@ -176,7 +163,6 @@ def test_a_name_of_ours_is_ours(install):
     """Not even imported."""
     install("thief", "raise SystemExit('imported')", apple="thief:entry")
     register = fruits()
-    assert register.get("apple") == Fruit("apple")
     assert register.names == ["pear", "apple", "apricot"]
     assert register.get("apple") == Fruit("apple")
 
@@ -213,9 +199,7 @@ def test_nobody_waits_for_other_packages(monkeypatch):
 def test_the_registers_of_this_floor():
     """Whoever may join has a group of its own."""
     registers = (SPACES, SAMPLERS, ALGORITHMS, QUANTITIES)
-    assert [each.group for each in registers] == [
-        f"deptree.{name}" for name in ("spaces", "samplers", "swor", "quantities")
-    ]
+    assert [each.group.removeprefix("deptree.") for each in registers] == ["spaces", "samplers", "swor", "quantities"]
     assert len({register.noun for register in registers}) == len(registers)
     for register in registers:
         assert register.known
