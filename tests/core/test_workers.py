@@ -1,7 +1,5 @@
 """Work shared out: order, reading ahead, errors in their turn; workers and clusters that die, threads that meet."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal
@@ -112,10 +110,7 @@ def test_an_error_comes_in_its_turn(jobs):
         yield from range(CHUNK + 3)
         raise DeptreeError("the file is broken here")
 
-    for function, items, message in (
-        (picky, range(100), f"{CHUNK + 5}: not this one"),
-        (abs, broken(), "is broken here"),
-    ):
+    for function, items, message in ((picky, range(100), f"{CHUNK + 5}: not this one"), (abs, broken(), "broken here")):
         before = []
         with pytest.raises(DeptreeError, match=message):
             before.extend(mapped(function, items, jobs))  # keeps what was yielded before the error
@@ -238,8 +233,6 @@ def test_answers_that_threads_share(graphs, before):
     for trees in found:
         assert [tree.heads.tolist() for tree in trees] == best
 
-
-# A cluster of dask's.
 
 # Slow enough that a worker can be killed while it works; a module of its own, for workers import it by name.
 SLOW = """
