@@ -1,7 +1,5 @@
 """The adapters of parsers: their own logic on stand-ins, and real parsers, with random weights, where installed."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -94,12 +92,8 @@ def conllx(path):
     return str(path)
 
 
-# HanLP
-
-
-@pytest.fixture
-def of_hanlp():
-    """A parser that takes the sentences longest first, two at a time."""
+def test_hanlps_sentences_are_back_in_order_unless_it_wants_tags(says):
+    """It takes them longest first, two at a time."""
 
     def feed(given):
         order = [int(number) for number in given["number"]]
@@ -110,25 +104,16 @@ def of_hanlp():
         assert [len(sample) for sample in samples] == [4, 1, 7]
         return [{"number": [2, 0]}, {"number": np.array([1])}]
 
-    return SimpleNamespace(
-        use_pos=False,
-        model=Model(),
-        vocabs={"rel": SimpleNamespace(idx_to_token=["root", "dep"])},
-        config={"batch_size": 100, "batch_max_tokens": 5, "tree": True},
-        devices=["cpu"],
-        build_samples=lambda data: data,
-        build_dataloader=loader,
-        feed_batch=feed,
-    )
-
-
-def test_hanlps_sentences_are_back_in_order_unless_it_wants_tags(of_hanlp, says):
-    adapter = Hanlp(of_hanlp, "number")
-    assert (of_hanlp.model.gradients, of_hanlp.model.dropout, adapter.labels) == (False, False, ["root", "dep"])
+    relations, config = SimpleNamespace(idx_to_token=["root", "dep"]), {"batch_size": 100, "batch_max_tokens": 5}
+    model = {"model": Model(), "vocabs": {"rel": relations}, "config": config | {"tree": True}, "devices": ["cpu"]}
+    work = {"build_samples": lambda data: data, "build_dataloader": loader, "feed_batch": feed}
+    parser = SimpleNamespace(use_pos=False, **model, **work)
+    adapter = Hanlp(parser, "number")
+    assert (parser.model.gradients, parser.model.dropout, adapter.labels) == (False, False, ["root", "dep"])
     come_back(adapter)
-    of_hanlp.use_pos = True
+    parser.use_pos = True
     with says("needs tags"):
-        Hanlp(of_hanlp, "number")
+        Hanlp(parser, "number")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -142,9 +127,6 @@ def test_a_real_parser_of_hanlp(tmp_path):
     trained = BiaffineDependencyParser()
     trained.fit(data, data, folder, tree=False, punct=True, **tiny, **once)
     predicts(PARSERS.get("hanlp").load(folder), trained([list(forms) for forms in FORMS], conll=False))
-
-
-# Natasha, with its real model.
 
 
 @pytest.fixture(scope="module")
@@ -209,9 +191,6 @@ def test_natashas_sentences_and_tokens(natasha):
     assert [token.space_after for token in first] == [True, False, True, True, False, True]
     assert [token.space_after for token in second] == [False, True, False, False, True, True, True, False, True]
     assert {"natasha", "pymorphy2"}.isdisjoint(sys.modules)
-
-
-# SpaCy's biaffine parsers
 
 
 OPS = SimpleNamespace(to_numpy=np.asarray, asarray1i=lambda numbers: numbers)
@@ -296,16 +275,12 @@ def test_spacys_tokens_of_space_go(pipeline):
 
 @pytest.mark.torch
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("prefix", "module", "mst", "package"),
-    [
-        ("", "spacy_biaffine_parser", "spacy_biaffine_parser.mst", "spacy-biaffine-parser"),
-        (EXPERIMENTAL, "spacy_experimental", "spacy_experimental.biaffine_parser.mst", "spacy-experimental"),
-    ],
-)
-def test_a_real_pipeline_of_spacy(tmp_path, prefix, module, mst, package):
+@pytest.mark.parametrize("module", ["spacy_biaffine_parser", "spacy_experimental"])
+def test_a_real_pipeline_of_spacy(tmp_path, module):
     """Heads and labels from the scores are those that spaCy's components predict."""
     spacy = pytest.importorskip("spacy", reason="spacy is not installed")
+    package, is_old = module.replace("_", "-"), module == "spacy_experimental"
+    prefix, mst = (EXPERIMENTAL, f"{module}.biaffine_parser.mst") if is_old else ("", f"{module}.mst")
     pytest.importorskip(module, reason=f"{package} is not installed")
     pytest.importorskip("torch", reason="torch is not installed")
     from spacy.tokens import Doc
@@ -332,9 +307,6 @@ def test_a_real_pipeline_of_spacy(tmp_path, prefix, module, mst, package):
     assert np.concatenate(labels).tolist() == labeler.predict(docs).tolist()
 
 
-# Stanza
-
-
 class Vocabulary(list):
     def id2unit(self, number):
         return self[number]
@@ -349,50 +321,47 @@ def document(sentences):
     return SimpleNamespace(entries=sentences, sentences=made)
 
 
-def stanza(model, loader=None, unpack=None, args=(), batch_size=50, **pipeline):
+def stanza(model, loader=None, unpack=None, args=(), **pipeline):
     """The adapter of a pipeline whose parser has this model; `processors` may be added."""
-    trainer = SimpleNamespace(args=dict(args), model=model)
-    parser = SimpleNamespace(
-        trainer=trainer, vocab={"deprel": RELATIONS}, config={"batch_size": batch_size}, pretrain="vectors"
-    )
+    trainer, config = SimpleNamespace(args=dict(args), model=model), {"batch_size": 50}
+    parser = SimpleNamespace(trainer=trainer, vocab={"deprel": RELATIONS}, config=config, pretrain="vectors")
     processors = {"depparse": parser, **pipeline.pop("processors", {})}
     return Stanza(SimpleNamespace(processors=processors, **pipeline), document, loader, unpack)
 
 
-@pytest.fixture
-def of_stanza():
-    """A parser whose batches hold the sentences longest first, the last one in a batch of its own; and its taggers'
-    log."""
-
-    def make(kinds=3, **args):
-        def predict(order, *_):
-            arcs = np.log(padded(order) / 1000 + 1)
-            for row in arcs:
-                np.fill_diagonal(row, -np.inf)
-            return 0, [arcs, arcs, padded(order, labels=2)][:kinds]
-
-        def loader(given, size, config, pretrain, *, vocab, evaluation):
-            assert (size, pretrain, vocab["deprel"], evaluation) == (50, "vectors", RELATIONS, True)
-            assert [len(entries) for entries in given.entries] == [4, 1, 7]
-            # where each row of a batch stood before it was sorted, and its sentences
-            return [([0, 1], [0, 1]), ([0], [2])]
-
-        def unpack(batch, device):
-            order, sentences = batch
-            return [sentences], order, None, [[5, 2, 8][sentence] for sentence in sentences], None, None
-
-        def tagger(name):
-            return SimpleNamespace(process=lambda given: tagged.append(name) or given)
-
-        tagged = []
-        model = Model(run=predict)
-        return stanza(model, loader, unpack, args, processors={name: tagger(name) for name in ("pos", "lemma")}), tagged
-
-    return make
+# Where each row of a batch of Stanza's stood before it was sorted by length, and which sentence it is.
+APART, TOGETHER = [([0, 1], [0, 1]), ([0], [2])], [([2, 0, 1], [2, 0, 1])]
 
 
-def test_stanzas_rows_are_probabilities_again_without_padding(of_stanza):
-    adapter, tagged = of_stanza()
+def of_stanza(kinds=3, batches=APART):
+    """A parser that takes these batches; and its taggers' log."""
+
+    def predict(sentences, *_):
+        arcs = np.log(padded(sentences) / 1000 + 1)
+        for row in arcs:
+            np.fill_diagonal(row, -np.inf)
+        return 0, [arcs, arcs, padded(sentences, labels=2)][:kinds]
+
+    def loader(given, size, config, pretrain, *, vocab, evaluation):
+        assert (size, pretrain, vocab["deprel"], evaluation) == (50, "vectors", RELATIONS, True)
+        assert [len(entries) for entries in given.entries] == [4, 1, 7]
+        return batches
+
+    def unpack(batch, device):
+        order, sentences = batch
+        return [sentences], order, None, [[5, 2, 8][sentence] for sentence in sentences], None, None
+
+    def tagger(name):
+        return SimpleNamespace(process=lambda given: tagged.append(name) or given)
+
+    tagged = []
+    taggers = {name: tagger(name) for name in ("pos", "lemma")}
+    return stanza(Model(run=predict), loader, unpack, processors=taggers), tagged
+
+
+@pytest.mark.parametrize("batches", [APART, TOGETHER], ids=["apart", "together"])
+def test_stanzas_rows_are_probabilities_again_without_padding(batches):
+    adapter, tagged = of_stanza(batches=batches)
     assert (adapter._model.gradients, adapter._model.dropout, adapter.labels) == (False, False, ["root", "dep"])
     for number, (arcs, labels) in enumerate(adapter.scores(BATCH, True)):
         weights = np.where(np.eye(len(arcs), dtype=bool), 0, scores_of(number) / 1000 + 1)
@@ -405,14 +374,6 @@ def test_stanzas_rows_are_probabilities_again_without_padding(of_stanza):
     assert tagged == ["pos", "lemma"]
 
 
-def test_a_batch_that_stanza_sorted():
-    """Longest first: order says where each row stood before."""
-    model = Model(run=lambda order, *_: (0, [padded(order), None, padded(order)]))
-    unpack = lambda *_: [[[2, 0, 1]], [2, 0, 1], None, [8, 5, 2], None, None]  # noqa: E731
-    got = stanza(model, lambda *_, **__: [None], unpack).scores(BATCH, True)
-    assert all(np.array_equal(labels, scores_of(number)) for number, (_, labels) in enumerate(got))
-
-
 def kind(name, **more):
     return type(name, (Model,), {})(**more)
 
@@ -422,16 +383,13 @@ def kind(name, **more):
     ("build", "parts"),
     [
         (lambda: stanza(kind("TransitionParser")), ["of stanza, a TransitionParser, scores transitions and not arcs"]),
-        (
-            lambda: stanza(kind("EnsembleTransitionParser")),
-            ["scores transitions", "Choose a package with a graph-based"],
-        ),
+        (lambda: stanza(kind("EnsembleTransitionParser")), ["scores transitions", "Choose a package with a graph-bas"]),
         (lambda: stanza(Model(), args={"reversed": True}), ["reads sentences backwards"]),
         (lambda: stanza(kind("EnsembleGraphParser", models=[SimpleNamespace(args={"reversed": True})])), ["backwards"]),
         (lambda: Stanza(SimpleNamespace(processors={"depparse": 1}), None, None, None), ["converts constituents"]),
     ],
 )
-def test_models_of_stanza_that_are_refused(build, parts, says, of_stanza):
+def test_models_of_stanza_that_are_refused(build, parts, says):
     with says(*parts):
         build()
     with says("gives no label scores", "pip install --upgrade stanza"):
@@ -496,8 +454,6 @@ def test_real_classes_of_stanza(members):
     predicts(adapter, known, lambda arcs: chuliu_edmonds_one_root(arcs)[1:], names)
 
 
-# SuPar
-
 TRUST = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
 
 
@@ -527,14 +483,9 @@ def of_supar(name="biaffine-dependency"):
     return SimpleNamespace(NAME=name, model=Model(run=run), transform=Transform(), REL=relations)
 
 
-def to_batch(sentences):
-    """Words, texts and what else the model reads."""
-    return [[sentence.numbers for sentence in sentences], "texts", "characters"]
-
-
 def test_supars_rows_without_padding():
     parser = of_supar()
-    adapter = Supar(parser, to_batch)
+    adapter = Supar(parser, lambda given: [[each.numbers for each in given], "texts", "characters"])
     assert (parser.transform.training, parser.model.gradients, parser.model.dropout) == (False, False, False)
     assert adapter.labels == ["<bos>", "dep"]
     come_back(adapter)
@@ -543,7 +494,7 @@ def test_supars_rows_without_padding():
 @pytest.mark.parametrize("name", ["crf2o-dependency", "vi-dependency", "biaffine-semantic-dependency"])
 def test_parsers_of_supar_that_score_more_than_arcs(says, name):
     with says(f"{name} is not a parser that scores single arcs", "biaffine-dependency or crf-dependency"):
-        Supar(of_supar(name), to_batch)
+        Supar(of_supar(name), None)
 
 
 @pytest.mark.torch

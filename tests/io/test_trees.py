@@ -1,7 +1,5 @@
 """Somebody else's trees: files of them, the draws of `deptree swor`, and trees beside their sentences."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
@@ -81,10 +79,8 @@ def test_trees_that_are_refused(data, parts, scratch, says):
         raise next(each for each in read_trees(scratch("a", data.encode())) if isinstance(each, DeptreeError))
 
 
-# Trees that `deptree swor` drew: the time of the next stands with the last.
-
-
 def drawn(name, *heads, tau=2.0, **last):
+    """Trees that `deptree swor` drew: the time of the next stands with the last."""
     rows = [{"sent_id": name, "heads": each, "log_prob": 0.0 if tau is None else -1.5} for each in heads]
     rows[-1] |= {"tau": tau, "exhausted": tau is None, **last}
     return "".join(json.dumps(row) + "\n" for row in rows)
@@ -104,18 +100,13 @@ def test_draws_come_sentence_by_sentence(scratch):
         ("a", [[0, 1]], 2.0, "d:4"),
     ]
     assert found[0].log_probs.tolist() == [-1.5, -1.5]
-    text = conllu("20", "a/sample_1", "tree_logprob = -0.5")
-    (only,) = draws(
-        scratch, text + conllu("01", "a/sample_2", "tree_logprob = -1.5", "swor_tau = 3", "swor_exhausted = no")
-    )
+    last = conllu("01", "a/sample_2", "tree_logprob = -1.5", "swor_tau = 3", "swor_exhausted = no")
+    (only,) = draws(scratch, conllu("20", "a/sample_1", "tree_logprob = -0.5") + last)
     assert (only.sent_id, only.heads.tolist(), only.tau) == ("a", [[2, 0], [0, 1]], 3.0)
     rest = "tree_logprob = -1.5", "swor_tau = 2", "swor_exhausted = no"
     found = draws(scratch, "".join(conllu(head, f"{name}/sample_1", *rest) for name, head in ("a0", "b7", "c0")))
     assert [each.sent_id for each in found] == ["a", "b/sample_1", "c"]
     assert [isinstance(each, DrawnTrees) for each in found] == [True, False, True]
-
-
-# Trees and their scores, whichever side leads.
 
 
 def jsonl(**words):
@@ -138,9 +129,7 @@ def led_by_trees(scratch):
         source = ScoreSource(scratch("scores", scores))
         scored = Side(ScoreFiles(source).read(Layout()), "matrices", source.place)
         found = scored_trees(read_trees(scratch("trees", "".join(rows).encode()), named=False), scored, "trees")
-        return [
-            (each.sent_id, each.trees.heads.tolist()) if isinstance(each, Sentence) else str(each) for each in found
-        ]
+        return [(one.sent_id, one.trees.heads.tolist()) if isinstance(one, Sentence) else str(one) for one in found]
 
     return read
 
@@ -192,9 +181,6 @@ def test_two_sentences_of_one_name(scratch, says):
     source = ScoreSource(scratch("scores", jsonl(a=1) * 2))
     with says("a: there are two sentences of this name"):
         with_samples(ScoreFiles(source).read(Layout()), [], lambda error: None)
-
-
-# Sets of the trees of a sentence.
 
 
 @pytest.fixture
