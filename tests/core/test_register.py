@@ -46,14 +46,6 @@ def install(tmp_path, monkeypatch):
     return put
 
 
-@pytest.fixture
-def samplers(monkeypatch):
-    """The register of samplers as if nobody had looked for other packages; afterwards it is what it was."""
-    monkeypatch.setattr(SAMPLERS, "_entries", {entry.name: entry for entry in SAMPLERS.known})
-    monkeypatch.setattr(SAMPLERS, "_joined", False)
-    monkeypatch.setattr(SAMPLERS, "_broken", {})
-
-
 def test_entries_keep_their_order():
     register = fruits(None)
     assert register.add(FIG) is register.get("fig") is FIG
@@ -104,14 +96,19 @@ by_name = Sampler("by-name", "stranger.samplers:draw", False, ("single-root",), 
 """
 
 
-@pytest.mark.usefixtures("samplers")
-def test_a_strangers_sampler_is_one_of_ours(install, graphs):
+def test_a_strangers_sampler_is_one_of_ours(install, graphs, monkeypatch):
     """It is listed behind ours, completed, drawn from, and refused for the trees that it does not serve."""
     ours = [entry.name for entry in SAMPLERS.known]
-    install("strange_samplers", SAMPLER, "deptree.samplers", always_best="strange_samplers:best")
+    # as if nobody had looked for other packages
+    for name, value in (("_entries", dict(SAMPLERS._entries)), ("_joined", False), ("_broken", {})):
+        monkeypatch.setattr(SAMPLERS, name, value)
+    install("stranger.__init__", "")
+    both = {"always_best": "stranger.samplers:best", "by_name": "stranger.samplers:by_name"}
+    install("stranger.samplers", SAMPLER, "deptree.samplers", **both)
     distribution = graphs.distribution(graphs.gaussian(4))
     assert distribution.sample(2, 1, "always-best").tolist() == [distribution.argmax().tolist()] * 2
-    assert SAMPLERS.names == [*ours, "always-best"]
+    assert distribution.sample(5, 1, "by-name").shape == (5, 4)
+    assert SAMPLERS.names == [*ours, "always-best", "by-name"]
     assert "always-best" in names(SINGLE_ROOT)
     assert "always-best" not in names(MULTI_ROOT)
     assert SAMPLERS.complete(None, None, "alw") == ["always-best"]
@@ -120,13 +117,6 @@ def test_a_strangers_sampler_is_one_of_ours(install, graphs):
         distribution.multi_root().sample(1, 1, "always-best")
     with pytest.raises(DeptreeError, match=r"Did you mean always-best\?"):
         distribution.sample(1, 1, "always-bet")
-
-
-@pytest.mark.usefixtures("samplers")
-def test_a_strangers_function_by_its_full_name(install, graphs):
-    install("stranger.__init__", "")
-    install("stranger.samplers", SAMPLER, "deptree.samplers", by_name="stranger.samplers:by_name")
-    assert graphs.distribution(graphs.gaussian(3)).sample(5, 1, "by-name").shape == (5, 3)
 
 
 @pytest.mark.quick
