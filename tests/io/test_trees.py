@@ -16,10 +16,9 @@ from deptree_cli.io.trees import GivenTree, read_trees
 from deptree_cli.io.trees.sets import TreeSet, read_sets, scored_trees, with_samples
 
 
-def conllu(heads, name="", *comments, columns=10):
+def conllu(heads, name="", *comments):
     """A sentence, a character of `heads` a head."""
-    rest = "\t_" * (columns - 7)
-    rows = [f"{word}\tf\t_\t_\t_\t_\t{head}{rest}\n" for word, head in enumerate(heads, 1)]
+    rows = [f"{word}\tf\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)]
     lines = [f"# {each}\n" for each in (*(["sent_id = " + name] if name else []), *comments)]
     return "".join([*lines, *rows, "\n"])
 
@@ -79,21 +78,14 @@ def test_trees_that_are_refused(data, parts, scratch, says):
         raise next(each for each in read_trees(scratch("a", data.encode())) if isinstance(each, DeptreeError))
 
 
-def drawn(name, *heads, tau=2.0, **last):
-    """Trees that `deptree swor` drew: the time of the next stands with the last."""
-    rows = [{"sent_id": name, "heads": each, "log_prob": 0.0 if tau is None else -1.5} for each in heads]
-    rows[-1] |= {"tau": tau, "exhausted": tau is None, **last}
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-def draws(scratch, text):
-    return list(read_draws(scratch("d", text.encode())))
-
-
 def test_draws_come_sentence_by_sentence(scratch):
-    """What cannot be read leaves the next one alone."""
-    text = drawn("a", [2, 0], [0, 1]) + drawn("b", [0], tau=None) + drawn("a", [0, 1])
-    found = draws(scratch, text)
+    """As `deptree swor` drew them: the time of the next stands with the last. What cannot be read harms no other."""
+
+    def draws(*parts):
+        return list(read_draws(scratch("d", "".join(parts).encode())))
+
+    last = line("a", [0, 1], log_prob=-1.5, tau=2.0, exhausted=False)
+    found = draws(line("a", [2, 0], log_prob=-1.5), last, line("b", [0], log_prob=0.0, tau=None, exhausted=True), last)
     assert [(each.sent_id, each.heads.tolist(), each.tau, each.place) for each in found] == [
         ("a", [[2, 0], [0, 1]], 2.0, "d:1"),
         ("b", [[0]], math.inf, "d:3"),
@@ -101,10 +93,10 @@ def test_draws_come_sentence_by_sentence(scratch):
     ]
     assert found[0].log_probs.tolist() == [-1.5, -1.5]
     last = conllu("01", "a/sample_2", "tree_logprob = -1.5", "swor_tau = 3", "swor_exhausted = no")
-    (only,) = draws(scratch, conllu("20", "a/sample_1", "tree_logprob = -0.5") + last)
+    (only,) = draws(conllu("20", "a/sample_1", "tree_logprob = -0.5"), last)
     assert (only.sent_id, only.heads.tolist(), only.tau) == ("a", [[2, 0], [0, 1]], 3.0)
     rest = "tree_logprob = -1.5", "swor_tau = 2", "swor_exhausted = no"
-    found = draws(scratch, "".join(conllu(head, f"{name}/sample_1", *rest) for name, head in ("a0", "b7", "c0")))
+    found = draws(*(conllu(head, f"{name}/sample_1", *rest) for name, head in ("a0", "b7", "c0")))
     assert [each.sent_id for each in found] == ["a", "b/sample_1", "c"]
     assert [isinstance(each, DrawnTrees) for each in found] == [True, False, True]
 
@@ -198,7 +190,6 @@ def sets(scratch):
 
 @pytest.mark.parametrize("bad", range(3, 6))
 def test_a_bad_sample_of_conllu_is_an_error_of_its_sentence(sets, bad):
-    """Whichever of the samples it is."""
     names = [f"{name}/sample_{number}" for name in "abc" for number in (1, 2, 3)]
     text = "".join(conllu("0" if n != bad else "7", each) for n, each in enumerate(names))
     assert sets(text) == [("a", 3), f"t:{3 * bad + 2} (b): HEAD is '7', not _ or 0 to 1", ("c", 3)]
@@ -208,15 +199,12 @@ def sampled(name, *numbers):
     return "".join(line(name, [0], sample=number) for number in numbers)
 
 
-A, C = line("a", [0]), line("c", [0])
-
-
 @pytest.mark.parametrize("broken", ["{\n", '{"sent_id": "b", "heads": [0\n'])
 def test_a_line_that_is_not_json(sets, broken):
     """An error of its own between single trees; with samples of the sentence whose numbers go on there."""
     named = " (b)" if "b" in broken else ""
     for before, behind, expected in (
-        (A, C, [("a", 1), f"t:2{named}", ("c", 1)]),
+        (line("a", [0]), line("c", [0]), [("a", 1), f"t:2{named}", ("c", 1)]),
         (sampled("a", 1), sampled("c", 1), [("a", 1), f"t:2{named}", ("c", 1)]),
         (sampled("a", 1, 2), sampled("b", 2), [("a", 2), "t:3 (b)"]),
         (sampled("a", 1, 2) + sampled("b", 1), sampled("b", 3), [("a", 2), "t:4 (b)"]),
