@@ -54,7 +54,6 @@ OTHER = np.array([[0, 1, 1], [0, 1, 2], [3, 3, 0], [0, 1, 1]], dtype=np.int32)
 
 
 def compared(one, other, permutations, random):
-    """The test's statistics of samples in which every tree is there once."""
     once = [np.ones(len(each), dtype=np.int64) for each in (one, other)]
     return statistics([one, other], once, permutations, random)
 

@@ -46,7 +46,6 @@ def worst_excess(p_value, probs, size):
 @pytest.mark.parametrize("p", [[1 / 6] * 6, [0.02, 0.05, 0.08, 0.15, 0.3, 0.4], [0.05, 0.06, 0.07, 0.08, 0.09, 0.65]])
 @pytest.mark.parametrize("size", [4, 9])
 def test_all_cells_together_are_a_valid_test(p, size, monkeypatch):
-    """C(14, 5) = 2,002 outcomes of 9 draws."""
     monkeypatch.setattr(module, "EXPECTED", 0.05)
     probs = np.array(p)
     assert omnibus(np.zeros(6), size, probs, 0.0) is not None

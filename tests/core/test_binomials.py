@@ -14,7 +14,6 @@ from deptree_cli.core.binomials import binomial_p_values, mean_deviation, shares
 
 
 def pmf(k, size, p):
-    """Binomial probability of the float p by its formula."""
     exact = Fraction(p)
     return math.comb(size, k) * exact**k * (1 - exact) ** (size - k)
 

@@ -37,7 +37,6 @@ def arcs(graphs, trees=SPACES[0], seeds=range(12), n=4, true=1.5, scale=3.0):
 
 
 def one(distribution, heads):
-    """The evidence of one sentence."""
     return ArcEvidence([GoldArcs.of(distribution, np.array(heads, np.int32))], distribution.space)
 
 
@@ -68,7 +67,6 @@ def test_slope_is_that_of_finite_differences(graphs, kind, temperature):
 
 @pytest.mark.parametrize("trees", SPACES, ids=str)
 def test_likelihood_and_its_optimum_beside_enumeration(graphs, trees):
-    """The log-likelihood is that of enumerated trees, and no temperature of a fine grid has a higher one."""
     evidence = arcs(graphs, trees)
 
     def enumerated(temperature):

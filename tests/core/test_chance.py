@@ -48,7 +48,6 @@ def test_formulas_of_long_sentences_are_means_arc_by_arc(trees, n, monkeypatch):
 
 @IN_EACH
 def test_moments_under_a_parser(trees, graphs):
-    """Means and standard deviations of sums over arcs, against all trees of five words."""
     distribution = graphs.over(graphs.gaussian(5, 2), trees)
     oracle = Oracle(distribution)
     probs = np.exp(oracle.log_probs)

@@ -24,7 +24,6 @@ def members(seed, space="single-root", size=2):
 
 
 def probs(distribution):
-    """Of all trees."""
     return np.exp(distribution.log_probs(all_trees(N, distribution.space)))
 
 

@@ -23,7 +23,6 @@ BY_SPACE = pytest.mark.parametrize("space", [*SPACES.known, HEADS_FIRST], ids=la
 
 
 def distributions(kind, space, count):
-    """Random distributions that have a tree."""
     rng, found = np.random.default_rng(sorted(KINDS).index(kind)), []
     while len(found) < count:
         scores = KINDS[kind](rng, int(rng.integers(1, 6)))

@@ -27,7 +27,6 @@ def case(n, seed):
 
 @EACH
 def test_sums_over_all_trees(n, seed):
-    """Every quantity to 1e-12: probabilities, expected errors, margin, and disagreement over all pairs of trees."""
     distribution, oracle, heads = case(n, seed)
     probs, known = np.exp(oracle.log_probs), heads >= 0
     found, marginals = doubts_of_heads(distribution.marginals(), heads), distribution.marginals()

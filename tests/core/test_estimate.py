@@ -19,7 +19,6 @@ DEPTH, MEAN_LENGTH = (OF_TREES.get(name).of_sentence for name in ("depth", "mean
 
 @pytest.fixture
 def drawn(graphs):
-    """Distinct trees of Gaussian scores."""
 
     def draw(n, size, scale=1, **how):
         rng = np.random.default_rng(1)
@@ -125,7 +124,6 @@ def test_a_functional_may_be_named():
 
 
 def descends(tree, word, head):
-    """Whether a word is below a head, or that head itself, one step at a time."""
     while word not in (0, head):
         word = tree[word - 1]
     return word == head

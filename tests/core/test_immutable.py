@@ -25,7 +25,6 @@ class Ours(TreeDistribution):
 
 @pytest.fixture(params=["float64", "wide", "labelled", "several roots"])
 def distribution(request, graphs):
-    """One of each kind."""
     flat = TreeDistribution(graphs.gaussian(N), id="s-1")
     of_labels = np.random.default_rng(1).normal(size=(N + 1, N + 1, 3))
     return {
@@ -60,7 +59,6 @@ def answers(d):
 
 
 def same(first, second):
-    """To the last bit."""
     pairs = zip(first, second, strict=True)
     return all(np.array_equal(ours, theirs, equal_nan=not isinstance(ours, str)) for ours, theirs in pairs)
 

@@ -58,7 +58,6 @@ def agrees(tree, heads, labels):
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 4), known=st.lists(st.integers(0, 5), min_size=4, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_against_enumeration(trees, is_joint, seed, n, known):
-    """Log Z, P(head), P(head, label), and draws, given some heads and labels of a tree."""
     rng = np.random.default_rng(seed)
     arcs, of_labels = rng.normal(size=(n + 1, n + 1)), rng.normal(size=(n + 1, n + 1, 3))
     of_labels[1:, 1:, 0][rng.random((n, n)) < 0.2] = -np.inf  # labels that some arcs cannot have

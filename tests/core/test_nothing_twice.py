@@ -174,7 +174,6 @@ def test_a_quantity_and_its_gradients(quantity, flat, calls):
 
 
 def test_another_power_is_worked_out_once_for_value_and_gradient(flat, calls):
-    """Renyi's entropy and its gradient: the distribution and its power, an elimination each."""
     EXPECTED.get("renyi").value(flat, 0.5)
     EXPECTED.get("renyi").gradient(flat, 0.5)
     assert calls == {"forth float64": 2, "back float64": 2}

@@ -68,7 +68,6 @@ def test_errors_are_no_larger_than_the_manual_says(graphs, trees):
 
 
 def crosses(heads):
-    """Whether two arcs of a tree cross, by the definition."""
     spans = [sorted(arc) for arc in enumerate(heads, 1)]
     return any(a < c < b < d for a, b in spans for c, d in spans)
 

@@ -57,7 +57,6 @@ EACH = pytest.mark.parametrize("name", CALLS)
 
 
 def alike(found):
-    """What was drawn, to be compared."""
     if isinstance(found, np.ndarray):
         return tuple(found.ravel().tolist())
     parts = [getattr(found, name, None) for name in ("heads", "drawn", "labels", "arrivals", "expectations")]

@@ -34,7 +34,6 @@ def square(number):
 
 
 def slow_at_first(number):
-    """Later items are done before earlier ones."""
     time.sleep(0.02 if number % (2 * CHUNK) == 0 else 0.0)
     return number
 

@@ -197,11 +197,8 @@ OPS = SimpleNamespace(to_numpy=np.asarray, asarray1i=lambda numbers: numbers)
 
 
 def doc(vocab, words, spaces, sent_starts):
-    """SpaCy's Doc, as far as it is looked at."""
-    assert vocab == "vocabulary"
-    assert len(words) == len(spaces) == len(sent_starts)
-    assert sent_starts[0]
-    assert not any(sent_starts[1:])
+    assert (vocab, len(spaces)) == ("vocabulary", len(words))
+    assert sent_starts == [True, *[False] * (len(words) - 1)]
     return SimpleNamespace(words=words, seen=[])
 
 
@@ -277,7 +274,6 @@ def test_spacys_tokens_of_space_go(pipeline):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("module", ["spacy_biaffine_parser", "spacy_experimental"])
 def test_a_real_pipeline_of_spacy(tmp_path, module):
-    """Heads and labels from the scores are those that spaCy's components predict."""
     spacy = pytest.importorskip("spacy", reason="spacy is not installed")
     package, is_old = module.replace("_", "-"), module == "spacy_experimental"
     prefix, mst = (EXPERIMENTAL, f"{module}.biaffine_parser.mst") if is_old else ("", f"{module}.mst")
@@ -316,7 +312,6 @@ RELATIONS = Vocabulary(["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "root", "dep"])
 
 
 def document(sentences):
-    """Stanza's Document, as far as it is looked at."""
     made = [SimpleNamespace(words=[SimpleNamespace(upos=word.get("upos")) for word in each]) for each in sentences]
     return SimpleNamespace(entries=sentences, sentences=made)
 
@@ -500,7 +495,6 @@ def test_parsers_of_supar_that_score_more_than_arcs(says, name):
 @pytest.mark.torch
 @pytest.mark.filterwarnings("ignore")
 def test_a_real_parser_of_supar(tmp_path):
-    """Saved and loaded again."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     supar = pytest.importorskip("supar", reason="supar is not installed")
     tiny = {

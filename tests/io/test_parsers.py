@@ -31,7 +31,6 @@ class Adapter:
 
 
 def scored(adapter, *sentences, labelled=False):
-    """What comes of these sentences in one batch."""
     return module.score(NATASHA, adapter, module.Batch(list(sentences), "x.conllu"), labelled)
 
 
