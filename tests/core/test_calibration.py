@@ -14,8 +14,7 @@ SPACES = [space(True), space(False), space(True, projective=True)]
 
 def test_calibration_by_hand():
     calibration = module.Calibration()
-    assert calibration.accuracy == calibration.mean_confidence == calibration.error == 0.0
-    assert calibration.rows() == []
+    assert (calibration.accuracy, calibration.mean_confidence, calibration.error, calibration.rows()) == (0, 0, 0, [])
     calibration.add([0.95, 1.0, 0.91], [True, True, False])
     calibration.add([0.25, 0.2], [False, True])
     assert calibration.accuracy == pytest.approx(0.6)

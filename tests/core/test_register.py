@@ -51,9 +51,7 @@ def test_entries_keep_their_order():
     assert register.add(FIG) is register.get("fig") is FIG
     assert register.names == [fruit.name for fruit in register] == ["pear", "apple", "apricot", "fig"]
     assert register.known == list(register)
-    assert len(register) == 4
-    assert "fig" in register
-    assert "plum" not in register
+    assert (len(register), "fig" in register, "plum" in register) == (4, True, False)
 
 
 def test_a_name_is_given_once():
@@ -97,7 +95,7 @@ by_name = Sampler("by-name", "stranger.samplers:draw", False, ("single-root",), 
 
 
 def test_a_strangers_sampler_is_one_of_ours(install, graphs, monkeypatch):
-    """It is listed behind ours, completed, drawn from, and refused for the trees that it does not serve."""
+    """It stands behind ours, is completed, drawn from, and refused for the trees that it does not serve."""
     ours = [entry.name for entry in SAMPLERS.known]
     # as if nobody had looked for other packages
     for name, value in (("_entries", dict(SAMPLERS._entries)), ("_joined", False), ("_broken", {})):
@@ -109,10 +107,8 @@ def test_a_strangers_sampler_is_one_of_ours(install, graphs, monkeypatch):
     assert distribution.sample(2, 1, "always-best").tolist() == [distribution.argmax().tolist()] * 2
     assert distribution.sample(5, 1, "by-name").shape == (5, 4)
     assert SAMPLERS.names == [*ours, "always-best", "by-name"]
-    assert "always-best" in names(SINGLE_ROOT)
-    assert "always-best" not in names(MULTI_ROOT)
+    assert ["always-best" in names(space) for space in (SINGLE_ROOT, MULTI_ROOT)] == [True, False]
     assert SAMPLERS.complete(None, None, "alw") == ["always-best"]
-    assert "always-best" in SAMPLERS.listing(lambda entry: entry.name)
     with pytest.raises(DeptreeError, match="the sampler always-best does not draw spanning trees"):
         distribution.multi_root().sample(1, 1, "always-best")
     with pytest.raises(DeptreeError, match=r"Did you mean always-best\?"):
@@ -146,7 +142,6 @@ def test_a_broken_package_hurts_only_who_wants_it(source, target, listed_before,
     assert register.get("apple").taste == "sweet"
     assert register.get("fig").name == "fig"
     assert register.names == ["pear", "apple", "apricot", "fig"]
-    assert register.listing(lambda fruit: fruit.name)
 
 
 def test_a_name_of_ours_is_ours(install):
