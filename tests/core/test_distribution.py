@@ -21,16 +21,10 @@ EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.na
 
 
 @EACH_SPACE
-@pytest.mark.parametrize("kind", ["flat", "peaked", "holes", "beyond float64"])
+@pytest.mark.parametrize("kind", [("gaussian", 4), ("gaussian", 4, 20, 1), ("holes", 4, 5), ("disconnected", 4, 1000)])
 def test_every_answer_against_enumeration(kind, trees, graphs):
     """Of every four numbers from -1 to 5 trees of the space have their probability, all else -inf."""
-    log_scores = {
-        "flat": graphs.gaussian(4),
-        "peaked": graphs.gaussian(4, 20, seed=1),
-        "holes": graphs.holes(4, 5, trees.single_root),
-        "beyond float64": graphs.disconnected(4, 1000.0),
-    }[kind]
-    distribution = graphs.over(log_scores, trees)
+    distribution = graphs.over(getattr(graphs, kind[0])(*kind[1:]), trees)
     heads = np.stack(np.meshgrid(*[np.arange(-1, 6)] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
     oracle = Oracle(distribution)
     exact = dict(zip(map(tuple, oracle.trees.tolist()), oracle.log_probs.tolist(), strict=True))
@@ -97,13 +91,11 @@ def test_a_seed_is_the_sentences_own_stream(trees, size, graphs):
     seeded = distribution.sample(size, 7)
     assert np.array_equal(seeded, SAMPLERS.get("auto").draw(distribution, size, sentence_stream(7, "s-1")))
     assert np.array_equal(seeded, distribution.sample(size, sentence_stream(7, "s-1")))
-    distinct = distribution.sample_without_replacement(size, 7, "trie").heads
-    again = ALGORITHMS.get("trie").draw(distribution, size, sentence_stream(7, "s-1")).heads
-    assert np.array_equal(distinct, again)
+    distinct = ALGORITHMS.get("trie").draw(distribution, size, sentence_stream(7, "s-1")).heads
+    assert np.array_equal(distribution.sample_without_replacement(size, 7, "trie").heads, distinct)
     labelled = distribution.labelled(("root", "a"), np.zeros((6, 6, 2)))
-    distinct = labelled.sample_without_replacement(size, 7, labelled=True).heads
-    again = draw_labelled(ALGORITHMS.get("auto"), labelled, size, sentence_stream(7, "s-1")).heads
-    assert np.array_equal(distinct, again)
+    distinct = draw_labelled(ALGORITHMS.get("auto"), labelled, size, sentence_stream(7, "s-1")).heads
+    assert np.array_equal(labelled.sample_without_replacement(size, 7, labelled=True).heads, distinct)
     rng, named = sentence_stream(7, "s-1"), names(trees)[1]
     first, second = distribution.sample(30, rng, named), distribution.sample(30, rng, named)
     assert np.array_equal(first, distribution.sample(30, 7, named))
