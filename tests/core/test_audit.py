@@ -56,10 +56,8 @@ def test_all_cells_together_are_a_valid_test(p, size, monkeypatch):
     ("kind", "graph", "size"),
     [
         (Enumerated, lambda graphs: graphs.uniform(3), 5),
-        (Enumerated, lambda graphs: graphs.gaussian(3, 1.5, seed=1), 2),
         (Enumerated, lambda graphs: graphs.gaussian(3, 1.5, seed=1), 5),
         (Enumerated, lambda graphs: graphs.figure1(), 60),
-        (Summed, lambda graphs: graphs.gaussian(3, 1.0, seed=2), 2),
         (Summed, lambda graphs: graphs.gaussian(3, 1.0, seed=2), 4),
     ],
 )
@@ -239,7 +237,6 @@ def test_distances_by_hand(graphs):
     assert audit.tv_distance == pytest.approx(3 / 4 - 1 / 3)
     by_chance = math.fsum(math.comb(4, k) * (1 / 3) ** k * (2 / 3) ** (4 - k) * abs(k / 4 - 1 / 3) for k in range(5))
     assert audit.tv_expected_by_chance == pytest.approx(1.5 * by_chance)
-    assert (audit.method, audit.size, audit.impossible) == ("enumeration", 4, 0)
 
 
 @pytest.mark.parametrize("n", [4, 9])
@@ -267,7 +264,6 @@ def test_unbiased_samples_are_rejected_no_more_often_than_the_level_says(n, tree
 
 def test_a_small_bias_in_a_long_sentence_is_caught(graphs):
     """H0 is false at n = 10: three trees in a hundred are forced to have word 1 as root.
-
     With P(root 1) = 0.1 (uniform weights) its frequency becomes 0.1 + 0.03 * 0.9 = 0.127. 10,000 trees: standard
     deviation sqrt(0.1 * 0.9 / 10,000) = 0.003, so the mean z-score is 9; the threshold 0.001 * 4/7 / 100 arcs asks for
     4.6, missed with probability P(z < -4.4) = 6e-6. Without the bias the same is not caught.
@@ -286,7 +282,6 @@ def test_a_small_bias_in_a_long_sentence_is_caught(graphs):
 @pytest.mark.parametrize("temperature", [0.97, 1.03])
 def test_another_temperature_is_caught(temperature, trees, graphs):
     """H0 is false at n = 15: 20,000 trees are drawn 3 % too hot or too cold.
-
     The mean log-probability is off by 0.03 variances, 0.03 * sqrt(20,000) = 4.2 times its standard deviation, 2.8:
     twelve standard deviations, of which Chernoff's bound at 1e-3 / 7 asks for 4.5. (Of projective trees as many.)
     """
@@ -375,10 +370,8 @@ def test_shares_of_the_level_add_up_to_one():
 @pytest.mark.slow("size")
 @pytest.mark.parametrize(("n", "size"), [(4, 300), (9, 1000)])
 def test_what_is_detectable_is_detected(n, size, graphs):
-    """H0: a mixture with the rival tree at the distance given is called biased with probability 0.9 at least.
-
-    100 samples; fewer than 75 rejections with probability P(Binomial(100, 0.9) < 75) = 5e-6.
-    """
+    """H0: a mixture with the rival tree at the distance given is called biased with probability 0.9 at least. 100
+    samples; fewer than 75 rejections with probability P(Binomial(100, 0.9) < 75) = 5e-6."""
     distribution, rng = graphs.distribution(graphs.gaussian(n)), np.random.default_rng(10)
     rival, rejected = module.rival_tree(distribution, distribution.marginals()), 0
     prob = float(np.exp(distribution.tree_log_probs(rival[None])[0]))
