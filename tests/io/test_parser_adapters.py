@@ -206,8 +206,7 @@ def label_rows(given):
     sizes = [len(each.words) for each in docs]
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     assert heads.dtype == np.int32
-    assert (heads >= starts).all()
-    assert (heads < starts + np.repeat(sizes, sizes)).all()
+    assert ((starts <= heads) & (heads < starts + np.repeat(sizes, sizes))).all()
     full = padded([0, 1, 2], False, labels=2)
     numbered = [(NUMBERS[size], word) for size in sizes for word in range(size)]
     return np.array([full[number, word, head] for (number, word), head in zip(numbered, heads - starts, strict=True)])
@@ -237,12 +236,8 @@ def pipeline(request):
             "labels": SimpleNamespace(model=SimpleNamespace(ops=OPS, predict=label_rows), labels=("ROOT", "dep")),
         }
         factories = {"vectors": "tok2vec", "arcs": prefix + PREDICTER, "labels": prefix + LABELER}
-        return SimpleNamespace(
-            vocab="vocabulary",
-            pipe_names=list(names),
-            pipe_factories={name: factories[name] for name in names},
-            get_pipe=pipes.__getitem__,
-        )
+        known = {name: factories[name] for name in names}
+        return SimpleNamespace(vocab="vocabulary", pipe_names=names, pipe_factories=known, get_pipe=pipes.__getitem__)
 
     return make
 
@@ -450,36 +445,28 @@ def test_real_classes_of_stanza(members):
 TRUST = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
 
 
-class Transform:
-    """SuPar's transform: loads tuples, turns them into numbers, in training until told otherwise."""
-
-    training = True
-
-    def eval(self):
-        self.training = False
-
-    def load(self, data):
+def of_supar(name="biaffine-dependency"):
+    def load(data):
         assert data[0][1] == ("cat", "cat", "X")
         return [SimpleNamespace(rows=rows) for rows in data]
 
-    def __call__(self, sentences):
+    def number(sentences):
         for sentence in sentences:
             sentence.numbers = len(sentence.rows)
 
-
-def of_supar(name="biaffine-dependency"):
     def run(words, features):
         assert (words, features) == ([4, 1, 7], ["characters"])
         return padded([0, 1, 2]), padded([0, 1, 2], labels=2)
 
+    model, transform = Model(run=run), Model(load=load, run=number)
     relations = SimpleNamespace(vocab=SimpleNamespace(itos=["<bos>", "dep"]))
-    return SimpleNamespace(NAME=name, model=Model(run=run), transform=Transform(), REL=relations)
+    return SimpleNamespace(NAME=name, model=model, transform=transform, REL=relations)
 
 
 def test_supars_rows_without_padding():
     parser = of_supar()
     adapter = Supar(parser, lambda given: [[each.numbers for each in given], "texts", "characters"])
-    assert (parser.transform.training, parser.model.gradients, parser.model.dropout) == (False, False, False)
+    assert (parser.transform.dropout, parser.model.gradients, parser.model.dropout) == (False, False, False)
     assert adapter.labels == ["<bos>", "dep"]
     come_back(adapter)
 
