@@ -25,10 +25,6 @@ EVERY_WAY = pytest.mark.parametrize("jobs", [1, 2, 4])
 ASLEEP = 60  # seconds; who waits for a worker that sleeps takes as long
 
 
-def mapped(function, items, jobs):
-    return ordered_map(function, items, Workers(jobs))
-
-
 def square(number):
     return number * number
 
@@ -70,8 +66,6 @@ def sleep_from_3(number):
 
 
 class Counting:
-    """Numbers from 0, and how many were taken."""
-
     taken = 0
 
     def __iter__(self):
@@ -84,15 +78,15 @@ class Counting:
 @pytest.mark.parametrize("count", [0, 1, 2, 3, CHUNK, 2 * CHUNK + 1, 5 * CHUNK * AHEAD + 3])
 def test_what_map_gives(jobs, count):
     """In order, whoever is ready first."""
-    assert list(mapped(square, range(count), jobs)) == [number * number for number in range(count)]
-    assert list(mapped(slow_at_first, range(count), jobs)) == list(range(count))
+    assert list(ordered_map(square, range(count), Workers(jobs))) == [number * number for number in range(count)]
+    assert list(ordered_map(slow_at_first, range(count), Workers(jobs))) == list(range(count))
 
 
 @EVERY_WAY
 def test_reading_ahead_is_bounded(jobs):
     """Also of an endless input, and also when the reader of the results stops."""
     source = Counting()
-    results = mapped(square, source, jobs)
+    results = ordered_map(square, source, Workers(jobs))
     assert source.taken == 0
     for done, _ in enumerate(itertools.islice(results, 20 * CHUNK), 1):
         assert source.taken - done <= (jobs * AHEAD * CHUNK if jobs > 1 else 0)
@@ -112,15 +106,13 @@ def test_an_error_comes_in_its_turn(jobs):
     for function, items, message in ((picky, range(100), f"{CHUNK + 5}: not this one"), (abs, broken(), "broken here")):
         before = []
         with pytest.raises(DeptreeError, match=message):
-            before.extend(mapped(function, items, jobs))  # keeps what was yielded before the error
+            before.extend(ordered_map(function, items, Workers(jobs)))  # keeps what was yielded before the error
         assert before == list(range(CHUNK + 5 if function is picky else CHUNK + 3))
     with pytest.raises(DeptreeError, match="a worker process died"):
-        list(mapped(deadly, range(100), 2))
+        list(ordered_map(deadly, range(100), Workers(2)))
 
 
 class Together:
-    """Squares, of several numbers at once; notes how many came together."""
-
     def __init__(self):
         self.sizes = []
 
@@ -138,7 +130,7 @@ class Together:
 
 def test_a_function_of_many_items_is_given_many():
     function, count = Together(), 4 * BATCH
-    assert list(mapped(function, range(count), 1)) == list(map(square, range(count)))
+    assert list(ordered_map(function, range(count), Workers(1))) == list(map(square, range(count)))
     assert sum(function.sizes) == count
     assert max(function.sizes) == BATCH
     assert min(function.sizes) == 1  # the first result waits for no other item
@@ -155,19 +147,19 @@ def test_nothing_waits_for_what_is_not_at_hand():
 @pytest.mark.slow("process")
 @pytest.mark.parametrize(("items", "most"), [(1, 1), (3, 3), (200, most_workers())])
 def test_no_more_processes_than_items_or_than_the_machine_keeps_busy(items, most):
-    assert 1 <= len(set(mapped(worker, range(items), 100_000))) <= most
+    assert 1 <= len(set(ordered_map(worker, range(items), Workers(100_000)))) <= most
 
 
 def test_few_items_are_shared_out():
-    assert len(set(mapped(worker, range(6), 3))) > 1
+    assert len(set(ordered_map(worker, range(6), Workers(3)))) > 1
 
 
 def test_nobody_waits_for_workers_whose_results_nobody_wants():
     """Neither behind an error nor where the reader stops early."""
     start = time.monotonic()
     with pytest.raises(DeptreeError, match="not this one"):
-        list(mapped(sleep_or_fail, range(40), 2))
-    results = mapped(sleep_from_3, range(40), 2)
+        list(ordered_map(sleep_or_fail, range(40), Workers(2)))
+    results = ordered_map(sleep_from_3, range(40), Workers(2))
     assert next(results) == 0
     results.close()
     assert time.monotonic() - start < ASLEEP
@@ -211,12 +203,9 @@ def test_what_is_registered_is_undone_the_latest_first():
     assert done == ["last", "first"]
 
 
-# What an object keeps is there for all threads: what one is told never depends on what another asks meanwhile, be it
-# the question that was answered before or another one.
-
-
 @pytest.mark.parametrize("before", [0, 1], ids=["known", "anew"])
 def test_answers_that_threads_share(graphs, before):
+    """What one is told never depends on what another asks meanwhile, be it the same or something else."""
     shared = graphs.distribution(graphs.gaussian(4))
     ask, other = (lambda: shared.raised_to(2.0)), (lambda: shared.raised_to(3.0))
     expected = 2.0 * shared.factorisation.shifted.log_weights
@@ -249,7 +238,6 @@ if __name__ == "__main__":
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
 """
-DEPTREE = [sys.executable, "-m", "deptree_cli"]
 
 
 @pytest.mark.slow("process")
@@ -285,13 +273,13 @@ def test_a_scheduler_that_is_killed_in_the_middle_is_one_line(tmp_path):
     pytest.importorskip("distributed")
     (tmp_path / "cluster.py").write_text(SCHEDULER)
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     cluster = subprocess.Popen([sys.executable, tmp_path / "cluster.py"], env=env, start_new_session=True, **streams)
     try:
         address = cluster.stdout.readline().strip()
-        command = [*DEPTREE, *words("sample $SCORES -q -k 3000000 -o"), tmp_path / "out.jsonl"]
-        env = os.environ | {"DEPTREE_SCHEDULER": address}
-        process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
+        line = words(f"-m deptree_cli sample $SCORES -q -k 3000000 -o {tmp_path}/out.jsonl")
+        env["DEPTREE_SCHEDULER"] = address
+        process = subprocess.Popen([sys.executable, *line], env=env, stderr=subprocess.PIPE, text=True)
         time.sleep(8)
         assert process.poll() is None
         os.killpg(cluster.pid, signal.SIGKILL)
