@@ -146,10 +146,8 @@ def test_a_fit_is_the_best_product_of_those_that_are_written(words):
 @pytest.mark.parametrize("apart", [1, 1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_a_fitted_mixture_is_that_of_another_optimiser(apart, size):
-    """Beside sequential quadratic programming in units of `apart`; members that differ little, one that few need.
-
-    No weights have a higher mean log-likelihood by more than the largest derivative less 1: it is concave.
-    """
+    """Beside sequential quadratic programming in units of `apart`; members that differ little, one that few need. No
+    weights have a higher mean log-likelihood by more than the largest derivative less 1: it is concave."""
     rng = np.random.default_rng(7)
     log_probs = -rng.exponential(5, size=(200, 1)) + apart * rng.normal(size=(200, size))
     log_probs[:, 0] += 0.05 * apart
@@ -180,14 +178,11 @@ def test_labels_are_those_of_the_most_weight():
     assert module.majority_labels(np.array([0, 1]), [one]) == ["root", "dep"]
 
 
-# The Jensen-Shannon divergence. H0: the estimate is right; 4,000 trees of each side; within five of its standard
-# errors, and those below 0.01.
-
-
 @pytest.mark.parametrize("trees", SPACES, ids=SPACES.names)
 @pytest.mark.parametrize("scale", [1, 5])
 def test_jensen_shannon(trees, scale, graphs):
-    """Of two in a space, and of what has all its trees and what has only projective ones."""
+    """Of two in a space, and of all trees and the projective ones. H0: the estimate of 4,000 trees of each side is
+    within five of its standard errors, and those below 0.01."""
     first, second = (graphs.over(graphs.gaussian(4, scale, seed=seed), trees) for seed in (1, 2))
     oracle = Oracle(first)
     for other in (second, second.over(PROJECTIVE), first.over(PROJECTIVE)):

@@ -44,9 +44,7 @@ def weights(arcs, labels, trees, is_joint):
 def agrees(tree, heads, labels):
     """Whether a labelled tree has what is given; a label without scores: whether its word may have one."""
     for own_head, own_label, head, label in zip(*tree, heads, labels, strict=True):
-        if head not in (None, own_head):
-            return False
-        if label == OTHER and own_head == 0 and head != 0:
+        if head not in (None, own_head) or (label == OTHER and own_head == 0 and head != 0):
             return False
         if label not in (None, OTHER, own_label) and not (label == "ROOT" and own_label == "root"):
             return False

@@ -148,8 +148,7 @@ def test_beyond_float64(graphs, calls):
 
 @pytest.mark.parametrize("question", [partition, peakedness])
 def test_partition_functions_are_worked_out_once(question, flat, calls):
-    """Two eliminations, one for each root constraint, of which the distribution's own is kept; a chart of projective
-    trees."""
+    """Two eliminations, one for each root constraint (its own is kept); a chart of projective trees."""
     question(flat)
     assert calls["forth float64"] == 3
     all_answers(flat)
@@ -159,8 +158,7 @@ def test_partition_functions_are_worked_out_once(question, flat, calls):
 @pytest.mark.quick
 @pytest.mark.parametrize("quantity", EXPECTED, ids=lambda quantity: quantity.name)
 def test_a_quantity_and_its_gradients(quantity, flat, calls):
-    """One covariance for a number's gradient, one per feature for an array's. Renyi's order is 1 here: any other is a
-    power, another distribution."""
+    """One covariance for a number's gradient, one per feature for an array's. Renyi's order is 1: others are powers."""
     rng = np.random.default_rng(1)
     by_kind = {NUMBER: 1.0, DISTRIBUTION: OTHER, HEADS: np.arange(N, dtype=np.int32), VECTOR: rng.normal(size=2)}
     by_kind[FEATURES] = rng.normal(size=(N + 1, N + 1, 2))

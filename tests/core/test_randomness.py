@@ -103,10 +103,8 @@ def test_seeds_that_are_refused(given):
 
 @pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937, np.random.Philox, np.random.SFC64])
 def test_kernels_get_64_bits_of_every_generator(kind):
-    """H0: each of 64 bits is set in half of 4,000 numbers, within 6 standard deviations of 31.6 (p of about 1e-7).
-
-    MT19937's own numbers have 32 bits.
-    """
+    """H0: each of 64 bits is set in half of 4,000 numbers, within 6 standard deviations of 31.6 (p of about 1e-7); of
+    MT19937, too, whose own numbers have 32."""
     state = kernel_state(np.random.Generator(kind(1)), 4_000)
     bits = np.array([((state >> np.uint64(bit)) & np.uint64(1)).sum() for bit in range(64)])
     assert np.abs(bits - 2_000.0).max() < 6 * 31.6
@@ -117,9 +115,6 @@ def test_offshoots_and_comparisons_move_on():
     assert len({offshoot(rng).random() for _ in range(5)}) == 5
     assert len({label_stream(offshoot(rng)).random() for _ in range(5)}) == 5
     assert jensen_shannon(FLAT, other, 50, rng) != jensen_shannon(FLAT, other, 50, rng)
-
-
-# A sentence's stream depends on the seed, its id and how often that came before, and on nothing else.
 
 
 def numbers(*arguments):
