@@ -58,6 +58,7 @@ def test_moments_under_a_parser(trees, graphs):
         assert found.mean == pytest.approx(mean, rel=1e-12, abs=1e-12)
         assert found.sd == pytest.approx((probs @ (values - mean) ** 2) ** 0.5, rel=1e-9, abs=1e-9)
         assert np.isnan(found.error)
+    assert np.isnan(sampled(np.array([3.0]))[1:]).all()  # one sample has no spread
 
 
 @pytest.mark.slow("statistics")
@@ -75,7 +76,3 @@ def test_samples_are_within_four_errors(trees):
         beyond += np.abs(found[:, 0] - exact) > 4 * np.maximum(errors, 1e-9)
     assert (beyond <= 3).all()  # rare values, such as a crossing, are not normal in 50 trees
     assert beyond.sum() <= 0.001 * 500 * len(names) + 3
-
-
-def test_one_sample_has_no_spread():
-    assert np.isnan(sampled(np.array([3.0]))[1:]).all()

@@ -75,6 +75,5 @@ def test_labels_multiply_with_heads(n, seed):
 
 
 def test_the_least_key_is_the_most_doubtful():
-    """Five criteria: more errors, entropy and disagreement, less margin and probability."""
     first = {each.name for each in CRITERIA if each.key(0.9) < each.key(0.1)}
     assert first == {"expected-errors", "entropy", "disagreement"}

@@ -30,7 +30,6 @@ def drawn(graphs):
 def test_weights():
     log_probs = np.log([0.5, 0.1])
     assert weights(log_probs, 2.0) == pytest.approx([0.5 / (1 - np.exp(-1.0)), 0.1 / (1 - np.exp(-0.2))])
-    assert weights(log_probs, np.inf) == pytest.approx([0.5, 0.1])
     assert weights(np.array([-2000.0, -90.0]), 4.0) == pytest.approx([0.25, 0.25])
     assert weights(log_probs, 2.0, certain=1) == pytest.approx([0.5, 0.1 / (1 - np.exp(-0.2))])
     assert weights(log_probs, np.inf, certain=1) == pytest.approx([0.5, 0.1])

@@ -193,8 +193,7 @@ def test_special_labels_are_never_drawn(special):
 def test_drawn_labels_follow_their_probabilities():
     """H0: labels of each of 9 arcs are drawn by P(label | arc). Chi-square, 20,000 draws each, p > 1e-3 / 12."""
     size, n = 20_000, 4
-    plain = TreeDistribution(np.ones((n + 1, n + 1)), "weight")
-    found = plain.labelled(("root", "a", "b", "c"), scores(n, 9, labels=4)).labels
+    found = TreeDistribution(np.ones((5, 5)), "weight").labelled(("root", "a", "b", "c"), scores(n, 9, labels=4)).labels
     trees = np.array([[2, 0, 2, 3], [3, 3, 0, 3], [4, 4, 4, 0]], dtype=np.int32)
     labels = found.draw(np.repeat(trees, size, axis=0), sentence_stream(7, "s")).reshape(3, size, n)
     for tree, drawn in zip(trees, labels, strict=True):

@@ -26,11 +26,7 @@ TAGS = ["DET", "NOUN", "VERB", "DET", "NOUN"] + ["ADP", "DET", "NOUN"] * 3
 SENTENCE = (["the", "dog", "saw", "the", "cat"] + ["in", "the", "garden"] * 3, TAGS)
 PAIR = AlignmentDistribution(4 * RNG.normal(size=(5, 5)), id="x")
 
-
-@cache
-def parser():
-    return Parser.train(DATA / "treebank.conllu", iterations=1, seed=1)
-
+parser = cache(lambda: Parser.train(DATA / "treebank.conllu", iterations=1, seed=1))
 
 # Everything public that takes rng and seed, by name.
 CALLS = {
