@@ -34,7 +34,8 @@ def read_only(array: Array) -> Array:
 
 
 def smallest_type(n: int) -> np.dtype[Any]:
-    return np.min_scalar_type(-max(1, n))
+    """The smallest signed integers that hold n and -n: of 128 eight bits hold the latter only."""
+    return np.min_scalar_type(-max(1, n) - 1)
 
 
 def smallest(heads: Integers) -> Integers:

@@ -103,13 +103,14 @@ def test_small_integers_change_no_tree(sampler, space, monkeypatch):
     np.testing.assert_array_equal(whole, usual)
 
 
-@pytest.mark.parametrize(("n", "dtype"), [(40, np.int8), (128, np.int8), (129, np.int16)])
+@pytest.mark.parametrize(("n", "dtype"), [(40, np.int8), (127, np.int8), (128, np.int16), (40_000, np.int32)])
 def test_many_heads_are_as_small_as_their_numbers(n, dtype, monkeypatch):
     assert empty_heads(3, n).dtype == np.int32
     monkeypatch.setattr(many_trees, "FEW", 3 * n - 1)
     heads = empty_heads(3, n)
     assert heads.dtype == dtype
-    trees = np.random.default_rng(0).integers(0, 128, size=heads.shape).astype(np.int32)
+    trees = np.random.default_rng(0).integers(0, n, size=heads.shape, endpoint=True).astype(np.int32)
+    trees[:, 0] = n
     for rows, block in blocks_to_fill(heads):
         assert block.dtype == np.int32
         block[:] = trees[rows]
