@@ -27,7 +27,7 @@ def random_file(text, rng, named=False):
     """Sentences of a text with random tokens, multiword tokens, trees, tags, labels."""
     written = []
     for number, sentence in enumerate(cut(text, rng, 0.12)):
-        rows: list[tuple[str, str]] = []
+        rows = []
         for token in cut(sentence, rng, 0.5):
             spaced = token[:1] + "\u00a0 " + token[1:] if rng.random() < 0.1 and len(token) > 1 else token
             size = rng.choice((0, 0, 0, 2, 3)) if len(token) > 1 or rng.random() < 0.2 else 0

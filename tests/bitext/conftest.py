@@ -6,19 +6,16 @@ import gzip
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pytest
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource
-from deptree_cli.core.dtypes import Array
+from deptree_cli.bitext.files import PairLayout, PairSource
 from deptree_cli.core.errors import DeptreeError
 from tests.arrays import npy
-from tests.brute_itg import Alignments, Grammar, targets_of
+from tests.brute_itg import targets_of
 from tests.pearson import chi_square
 
 TOLERANCE = 1e-10
@@ -28,16 +25,16 @@ RNG = np.random.default_rng(5)
 LENGTHS = {"a": (2, 3), "b/č": (4, 2), "c": (1, 1)}
 
 # Log-scores by name, and those of the other direction; some links are forbidden.
-MATRICES: dict[str, Array] = {name: RNG.normal(size=lengths) for name, lengths in LENGTHS.items()}
+MATRICES = {name: RNG.normal(size=lengths) for name, lengths in LENGTHS.items()}
 MATRICES["a"][0, 1] = MATRICES["b/č"][3, 0] = -np.inf
-REVERSE: dict[str, Array] = {name: RNG.normal(size=lengths[::-1]) for name, lengths in LENGTHS.items()}
+REVERSE = {name: RNG.normal(size=lengths[::-1]) for name, lengths in LENGTHS.items()}
 REVERSE["a"][2, 1] = -np.inf
 
 WORDS = [("das Haus", "the old house"), ("es ist so spät", "how late"), ("ja", "yes")]
 TEXT = "".join(f"{source} ||| {target}\n" for source, target in WORDS).encode()
 
 
-def batch(matrices: dict[str, Array], fill: float = -np.inf) -> Array:
+def batch(matrices, fill=-np.inf):
     sizes = np.max([each.shape for each in matrices.values()], axis=0)
     found = np.full((len(matrices), *sizes), fill)
     for padded, each in zip(found, matrices.values(), strict=True):
@@ -45,13 +42,13 @@ def batch(matrices: dict[str, Array], fill: float = -np.inf) -> Array:
     return found
 
 
-def npz(matrices: dict[str, Array]) -> bytes:
+def npz(matrices):
     stream = io.BytesIO()
-    np.savez(stream, **matrices)  # type: ignore[arg-type]
+    np.savez(stream, **matrices)
     return stream.getvalue()
 
 
-def jsonl(matrices: dict[str, Array], words: Sequence[tuple[str, str]] = (), names: bool = True) -> bytes:
+def jsonl(matrices, words=(), names=True):
     """A line each, -inf as null; words: (source, target) of each pair."""
     lines = []
     for number, (name, scores) in enumerate(matrices.items()):
@@ -64,12 +61,12 @@ def jsonl(matrices: dict[str, Array], words: Sequence[tuple[str, str]] = (), nam
     return "".join(lines).encode()
 
 
-def safetensors(matrices: dict[str, Array]) -> bytes:
+def safetensors(matrices):
     library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
     return library.save({name: np.ascontiguousarray(scores) for name, scores in matrices.items()})
 
 
-def contents(kind: str, matrices: dict[str, Array] = MATRICES) -> bytes:
+def contents(kind, matrices=MATRICES):
     """The bytes of a score file: a container, or `batch` for padded matrices in one array."""
     write = {
         "npz": npz,
@@ -82,12 +79,12 @@ def contents(kind: str, matrices: dict[str, Array] = MATRICES) -> bytes:
     return write[kind](matrices)
 
 
-def pair_of(grammar: Grammar, **settings: Any) -> AlignmentDistribution:
+def pair_of(grammar, **settings):
     nulls = {"source_nulls": grammar.source_nulls, "target_nulls": grammar.target_nulls}
     return AlignmentDistribution(grammar.scores, **nulls, bispans=grammar.bispans, **settings)
 
 
-def check_law(targets: np.ndarray, exact: Alignments, level: float = LEVEL) -> None:
+def check_law(targets, exact, level=LEVEL):
     """Chi-square, rare alignments pooled; one of probability 0 fails at once."""
     p = targets.shape[1]
     probs = {targets_of(links, p): probability for links, probability in exact.probabilities().items()}
@@ -97,23 +94,21 @@ def check_law(targets: np.ndarray, exact: Alignments, level: float = LEVEL) -> N
 
 
 @pytest.fixture
-def read() -> Callable[..., list[PairRecord | DeptreeError]]:
+def read():
     """Everything in score files: a path, the options of `PairLayout` and the paths of `PairSource`."""
 
-    def everything(
-        path: str, symmetric: str | None = None, text: str | None = None, first: int = 1, **layout: object
-    ) -> list[PairRecord | DeptreeError]:
-        return list(PairSource(path, symmetric, text).read(PairLayout(**layout), first))  # type: ignore[arg-type]
+    def everything(path, symmetric=None, text=None, first=1, **layout):
+        return list(PairSource(path, symmetric, text).read(PairLayout(**layout), first))
 
     return everything
 
 
 @pytest.fixture
-def says() -> Callable[..., object]:
+def says():
     """A context in which a DeptreeError with all these parts in its one line must be raised."""
 
     @contextmanager
-    def expect(*parts: str) -> Iterator[None]:
+    def expect(*parts):
         with pytest.raises(DeptreeError) as caught:
             yield
         line = str(caught.value)

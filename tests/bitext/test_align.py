@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, links_of
 from tests.lines import table
 from tests.sample import DATA
 
@@ -17,22 +17,22 @@ GOLD = DATA / "bitext_gold.align"
 ALIGN = f"bitext align {DATA}/bitext.npz"
 
 
-def distributions() -> dict[str, AlignmentDistribution]:
+def distributions():
     with np.load(DATA / "bitext.npz") as scores:
         return {name: AlignmentDistribution(scores[name], id=name) for name in scores}
 
 
-def parsed(line: bytes, marks: str = "-") -> Links:
+def parsed(line, marks="-"):
     found = (re.split("([-?])", text) for text in line.decode().split())
     return frozenset((int(source), int(target)) for source, mark, target in found if mark in marks)
 
 
-def links_above(pair: AlignmentDistribution, threshold: float) -> list[list[int]]:
+def links_above(pair, threshold):
     return np.argwhere(pair.marginals() > threshold).tolist()
 
 
 @pytest.fixture
-def known(put) -> list[str]:
+def known(put):
     """The gold links of the sample, and files of them in which something is wrong; in the folder of the tests."""
     known = GOLD.read_text().splitlines(keepends=True)
     put("bitext.npz", (DATA / "bitext.npz").read_bytes())
@@ -45,7 +45,7 @@ def known(put) -> list[str]:
     return known
 
 
-def test_the_best_alignment(done) -> None:
+def test_the_best_alignment(done):
     """Links in their order, as text and as JSON Lines."""
     expected = {name: sorted(map(list, links_of(pair.argmax()))) for name, pair in distributions().items()}
     lines = done(ALIGN).out.decode().splitlines()
@@ -54,7 +54,7 @@ def test_the_best_alignment(done) -> None:
     assert done(f"{ALIGN} --format jsonl").rows == rows
 
 
-def test_all_probable_links_may_share_words(done) -> None:
+def test_all_probable_links_may_share_words(done):
     ran = done(f"{ALIGN} --above 0.3 --format jsonl --header")
     assert "|above:0.3|method:exact|" in ran.signature
     for row, pair in zip(ran.rows[1:], distributions().values(), strict=True):
@@ -65,7 +65,7 @@ def test_all_probable_links_may_share_words(done) -> None:
     assert [sorted(map(list, parsed(line))) for line in lines] == [row["links"] for row in ran.rows[1:]]
 
 
-def test_a_threshold_is_to_be_exceeded(done, put) -> None:
+def test_a_threshold_is_to_be_exceeded(done, put):
     put("even.npy", np.zeros((1, 1)))
     (row,) = done("bitext align even.npy --above 0 --format jsonl").rows
     (exact,) = row["probabilities"]
@@ -75,13 +75,13 @@ def test_a_threshold_is_to_be_exceeded(done, put) -> None:
 
 
 @pytest.mark.parametrize("name", ["links.align", "links.pharaoh", "links.txt", "links"])
-def test_files(done, name) -> None:
+def test_files(done, name):
     done(f"{ALIGN} -o {name}")
     assert Path(name).read_bytes() == done(ALIGN).out
 
 
 @pytest.mark.slow("process")
-def test_other_methods(done) -> None:
+def test_other_methods(done):
     """Averages over 4 x 400 masks, off by some .01: to find the links that are likelier than .85 has a margin of .1.
 
     The exact probabilities of these pairs are below .74 or above .97.
@@ -91,7 +91,7 @@ def test_other_methods(done) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_lines_stay_in_step_where_pairs_are_skipped(deptree, put, jobs) -> None:
+def test_lines_stay_in_step_where_pairs_are_skipped(deptree, put, jobs):
     """The first pair cannot be read; the third has more target than source words, none of which may be left out."""
     good = np.eye(2) * 4
     put("all.npz", {"a": np.full((2, 2), np.nan), "b": good, "c": np.zeros((2, 3)), "d": good[::-1]})
@@ -110,7 +110,7 @@ def test_lines_stay_in_step_where_pairs_are_skipped(deptree, put, jobs) -> None:
     assert [row["sent_id"] for row in deptree(f"{line} --format jsonl").rows] == ["b", "d"]
 
 
-def test_known_links(done) -> None:
+def test_known_links(done):
     """As by the library, a pair at a time."""
     counts = LinkCounts()
     for pair, line in zip(distributions().values(), GOLD.read_bytes().splitlines(), strict=True):
@@ -126,7 +126,7 @@ def test_known_links(done) -> None:
     assert not done(f"{ALIGN} --gold {GOLD} -q").err
 
 
-def test_several_files_are_read_one_after_another(done, put) -> None:
+def test_several_files_are_read_one_after_another(done, put):
     """Pairs without names go on being counted; the signature names how all of them are read."""
     put("low.npy", np.full((3, 2, 2), [[-3.0, -4.0], [-5.0, -6.0]]))
     put("gold.align", "0-0\n" * 3)
@@ -139,7 +139,7 @@ def test_several_files_are_read_one_after_another(done, put) -> None:
     assert ran.rows[0]["pairs"] == 8
 
 
-def test_how_scores_are_read_is_signed(done, put) -> None:
+def test_how_scores_are_read_is_signed(done, put):
     put("weights.npy", np.array([[1.0, 0.5]]))
     ran = done("bitext align weights.npy --scale weight --null-score 0.5 --above 0 --format jsonl --header")
     assert "|scale:weight|nullscore:0.5|" in ran.signature
@@ -179,13 +179,13 @@ def test_how_scores_are_read_is_signed(done, put) -> None:
         bitext.npz --temperature nan               |  nan is not a positive number
     """),
 )
-def test_errors_are_one_line(refused, known, line, says) -> None:
+def test_errors_are_one_line(refused, known, line, says):
     before = sorted(path.name for path in Path().iterdir())
     refused(f"bitext align {line} -q", *says)
     assert sorted(path.name for path in Path().iterdir()) == before
 
 
-def test_a_line_that_does_not_fit_may_be_skipped(deptree, known, put) -> None:
+def test_a_line_that_does_not_fit_may_be_skipped(deptree, known, put):
     put("gold.align", "".join(["what\n", known[1], "9-9\n", *known[3:]]))
     ran = deptree("bitext align bitext.npz --gold gold.align --on-error skip")
     lines = deptree("bitext align bitext.npz").out.splitlines()
@@ -194,7 +194,7 @@ def test_a_line_that_does_not_fit_may_be_skipped(deptree, known, put) -> None:
 
 
 @pytest.mark.parametrize("known", ["", "\n\n\n\n\n"])
-def test_gold_without_a_link(done, put, known) -> None:
+def test_gold_without_a_link(done, put, known):
     """As `bitext align` writes it for pairs without links, a line for each, or a file of nothing."""
     put("none.align", known)
     for shard, pairs in (("1/1", 5), ("2/2", 2)):

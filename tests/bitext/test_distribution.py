@@ -11,7 +11,6 @@ import pytest
 from deptree_cli.bitext import scores as module
 from deptree_cli.bitext.distribution import AlignmentDistribution, ItgChart, nothing_pinned
 from deptree_cli.bitext.scores import is_turned, links_of, shift
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
@@ -26,7 +25,7 @@ NAN, INF = np.nan, np.inf
 SCHROEDER = [1, 1, 2, 6, 22, 90, 394, 1806, 8558]
 
 
-def grammar_of(p: int, q: int, scale: float = 1.0, seed: int = 0, holes: float = 0.0) -> Grammar:
+def grammar_of(p, q, scale=1.0, seed=0, holes=0.0):
     """Gaussian log-weights of everything, of bispans with odd seeds only; some links and words are forbidden."""
     rng = np.random.default_rng([seed, p, q])
     arrays = [scale * rng.normal(size=shape) for shape in ((p, q), (p,), (q,), (p + 1, p + 1, q + 1, q + 1))]
@@ -37,7 +36,7 @@ def grammar_of(p: int, q: int, scale: float = 1.0, seed: int = 0, holes: float =
 
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 5), (5, 1), (2, 2), (3, 2), (3, 3), (4, 3), (5, 5)])
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0, 200.0, 1000.0])
-def test_sums_and_best(p, q, scale) -> None:
+def test_sums_and_best(p, q, scale):
     """With weights of bispans (odd seeds) and without, with and without forbidden links and nulls.
 
     Marginals below e^-100 may be lost (`core/spaces.py`), all others are right to ten digits.
@@ -53,7 +52,7 @@ def test_sums_and_best(p, q, scale) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_ties_are_won_by_one_of_the_best(turned, monkeypatch) -> None:
+def test_ties_are_won_by_one_of_the_best(turned, monkeypatch):
     """Whole scores, many of them equal: what is found weighs as much as any, on whichever side the chart begins."""
     monkeypatch.setattr(module, "is_turned", lambda p, q: turned)
     rng = np.random.default_rng(4)
@@ -67,7 +66,7 @@ def test_ties_are_won_by_one_of_the_best(turned, monkeypatch) -> None:
 @pytest.mark.parametrize("shift", [0.0, 1e3, -1e3, 1e5, -1e5])
 @pytest.mark.parametrize(("p", "q"), [(1, 2), (3, 2), (4, 4)])
 @pytest.mark.filterwarnings("error")
-def test_samples(p, q, shift) -> None:
+def test_samples(p, q, shift):
     """H0: links are independent draws with their exact probabilities. 20,000 draws, threshold 1e-6.
 
     What reaches the ends of both sentences weighs e^shift more: one part of every alignment with links. The first words
@@ -83,7 +82,7 @@ def test_samples(p, q, shift) -> None:
     assert pair.marginals() == pytest.approx(plain.marginals(), rel=TOLERANCE)
 
 
-def test_a_seed_is_that_of_the_pairs_own_stream() -> None:
+def test_a_seed_is_that_of_the_pairs_own_stream():
     """By its id; what holds for all seeds is in tests/core."""
     pair = pair_of(grammar_of(3, 3), id="s-7")
     draws = pair.sample(50, 5)
@@ -92,7 +91,7 @@ def test_a_seed_is_that_of_the_pairs_own_stream() -> None:
     assert not np.array_equal(draws, pair_of(grammar_of(3, 3), id="s-8").sample(50, 5))
 
 
-def test_pairs_travel_and_never_change() -> None:
+def test_pairs_travel_and_never_change():
     grammar = grammar_of(3, 2, seed=1)
     scores = grammar.scores.copy()
     pair = pair_of(grammar, id="s-1")
@@ -113,7 +112,7 @@ def test_pairs_travel_and_never_change() -> None:
     assert np.array_equal(pair.log_scores, scores)
 
 
-def test_a_chart_that_a_program_fills_is_not_the_distributions_own() -> None:
+def test_a_chart_that_a_program_fills_is_not_the_distributions_own():
     """What a program is asked meanwhile changes nothing of the distribution."""
     pair = pair_of(grammar_of(3, 3))
     log_z, draws = pair.log_partition, pair.sample(20, 1)
@@ -123,13 +122,13 @@ def test_a_chart_that_a_program_fills_is_not_the_distributions_own() -> None:
     assert np.array_equal(pair.sample(20, 1), draws)
 
 
-def test_flat_scores_count_alignments() -> None:
+def test_flat_scores_count_alignments():
     number = sum(comb(8, k) ** 2 * SCHROEDER[k] for k in range(9))
     assert np.exp(AlignmentDistribution(np.zeros((8, 8))).log_partition) == pytest.approx(number, rel=1e-12)
 
 
 @pytest.mark.parametrize(("p", "q"), [(2, 900), (60, 2), (200, 2)])
-def test_words_that_must_stay_unlinked_do_not_leave_float64(p, q) -> None:
+def test_words_that_must_stay_unlinked_do_not_leave_float64(p, q):
     """Each of them prefers its best link by 20 nats or more, and most of them cannot have it."""
     links = np.random.default_rng(7).uniform(20.0, 25.0, size=(p, q))
     shifted = shift(links, np.zeros(p), np.zeros(q), None)
@@ -144,14 +143,14 @@ def test_words_that_must_stay_unlinked_do_not_leave_float64(p, q) -> None:
 # Pairs with one side much longer: the sides of their charts are exchanged.
 
 
-def uneven(p: int, q: int, spread: float) -> AlignmentDistribution:
+def uneven(p, q, spread):
     rng = np.random.default_rng([0, p, q])
     links, sources, targets = (spread * rng.normal(size=size) for size in ((p, q), p, q))
     links[rng.random((p, q)) < 0.1] = -INF
     return AlignmentDistribution(links, "log", sources, targets)
 
 
-def joint_of_two(pair: AlignmentDistribution) -> tuple[float, Float]:
+def joint_of_two(pair):
     """Log Z, and the probabilities of what two target words are linked with, (p + 1, p + 1): the last is nothing.
 
     Without a chart: two target words may have any two source words, in any order.
@@ -165,7 +164,7 @@ def joint_of_two(pair: AlignmentDistribution) -> tuple[float, Float]:
 
 
 @pytest.mark.parametrize("spread", [0.1, 1.0, 30.0])
-def test_two_target_words_beside_many(spread) -> None:
+def test_two_target_words_beside_many(spread):
     assert is_turned(100, 2)
     pair = uneven(100, 2, spread)
     log_z, joint = joint_of_two(pair)
@@ -180,7 +179,7 @@ def test_two_target_words_beside_many(spread) -> None:
 
 @pytest.mark.parametrize(("p", "q"), [(7, 5), (5, 7), (24, 3), (40, 1)])
 @pytest.mark.parametrize("spread", [1.0, 30.0, 400.0])
-def test_either_side_gives_the_same(p, q, spread, monkeypatch) -> None:
+def test_either_side_gives_the_same(p, q, spread, monkeypatch):
     """Also where float64 does not suffice."""
     found = []
     for turned in (False, True):
@@ -196,7 +195,7 @@ def test_either_side_gives_the_same(p, q, spread, monkeypatch) -> None:
 # What is wrong with scores: each in one line, with what to do.
 
 
-def bispans(at: tuple[int, ...], value: float) -> Float:
+def bispans(at, value):
     found = np.zeros((3, 3, 4, 4))
     found[at] = value
     return found
@@ -230,7 +229,7 @@ def bispans(at: tuple[int, ...], value: float) -> Float:
         ({"scores": [[1e5]], "temperature": 1e-12}, "the temperature 1e-12 takes scores out of range."),
     ],
 )
-def test_what_is_wrong(settings, message, says) -> None:
+def test_what_is_wrong(settings, message, says):
     with says(f"s-3: {message}"):
         AlignmentDistribution(**{"scores": np.ones((2, 3)), "id": "s-3"} | settings)
 
@@ -245,7 +244,7 @@ def test_what_is_wrong(settings, message, says) -> None:
         ([[0.0], [0.0]], -INF, 0.0, ". Allow more links"),
     ],
 )
-def test_no_alignment(scores, source_nulls, target_nulls, where, says) -> None:
+def test_no_alignment(scores, source_nulls, target_nulls, where, says):
     """One cannot be summed over, drawn or found; until then a pair may be made."""
     pair = AlignmentDistribution(scores, "log", source_nulls, target_nulls, "s-5")
     for ask in (lambda: pair.log_partition, pair.marginals, pair.argmax, lambda: pair.sample(3, 1)):
@@ -253,7 +252,7 @@ def test_no_alignment(scores, source_nulls, target_nulls, where, says) -> None:
             ask()
 
 
-def test_bispans_may_forbid_everything() -> None:
+def test_bispans_may_forbid_everything():
     """All that has links; words that are all unlinked have no parts."""
     pair = AlignmentDistribution([[0.0]], source_nulls=-INF, bispans=np.full((2, 2, 2, 2), -INF))
     with pytest.raises(DeptreeError, match="no alignment is possible"):
@@ -262,7 +261,7 @@ def test_bispans_may_forbid_everything() -> None:
 
 
 @pytest.mark.parametrize("scale", ["log", "weight"])
-def test_unlinked_words_weigh_one_unless_said(scale) -> None:
+def test_unlinked_words_weigh_one_unless_said(scale):
     pair = AlignmentDistribution([[1, 1, 1], [1, 1, 1]], scale)
     assert pair.source_nulls.tolist() == [0.0] * 2
     assert pair.target_nulls.tolist() == [0.0] * 3

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ EVERY_COMMAND = pytest.mark.parametrize("command", ["expectations", "align", "sh
 
 
 @pytest.mark.parametrize("method", METHODS.names)
-def test_methods_are_the_librarys(done, method) -> None:
+def test_methods_are_the_librarys(done, method):
     """With the pair's own random numbers; settings that concern the method are passed on."""
     known = METHODS.get(method)
     line = f"{EXPECTATIONS} --method {method}" if method != "exact" else EXPECTATIONS
@@ -43,7 +42,7 @@ def test_methods_are_the_librarys(done, method) -> None:
 
 
 @pytest.mark.parametrize("method", ["randomized", "rdp"])
-def test_same_seed_same_bytes(done, method) -> None:
+def test_same_seed_same_bytes(done, method):
     """For any number of workers and any part of the file."""
     line = f"{EXPECTATIONS} --method {method} --iterations 20"
     lines = done(f"{line} --seed 7").out.splitlines()
@@ -52,7 +51,7 @@ def test_same_seed_same_bytes(done, method) -> None:
     assert done(f"{line} --seed 8").out.splitlines() != lines
 
 
-def test_npz_has_the_names_read_and_errors_beside(done) -> None:
+def test_npz_has_the_names_read_and_errors_beside(done):
     line = f"{EXPECTATIONS} --method rdp --iterations 20 --seed 7"
     done(f"{line} -o found.npz")
     with np.load("found.npz") as found, np.load(SCORES) as scores:
@@ -62,8 +61,8 @@ def test_npz_has_the_names_read_and_errors_beside(done) -> None:
             np.testing.assert_array_equal(found[f"{row['sent_id']}.standard_errors"], row["standard_errors"])
 
 
-def test_signature_says_what_concerns_the_method(done) -> None:
-    def fields(options: str) -> str:
+def test_signature_says_what_concerns_the_method(done):
+    def fields(options):
         return "|".join(done(f"{EXPECTATIONS} --header {options}").signature.split("|")[2:-1])
 
     randomized = "method:randomized|iterations:20|chains:4|burnin:10|counts:soft|seed:7"
@@ -73,7 +72,7 @@ def test_signature_says_what_concerns_the_method(done) -> None:
     assert fields("") == "method:exact"
 
 
-def test_seconds_end_a_run(done, put) -> None:
+def test_seconds_end_a_run(done, put):
     """With seconds alone the number of iterations is whatever there was time for."""
     put("one.npy", 6 * np.eye(4) + np.random.default_rng(1).normal(size=(4, 4)))
     start = time.monotonic()
@@ -92,12 +91,12 @@ def test_seconds_end_a_run(done, put) -> None:
         --method rdp --seconds nan         |  nan is not a positive number.
     """),
 )
-def test_options_that_do_not_go_together(refused, line, says) -> None:
+def test_options_that_do_not_go_together(refused, line, says):
     refused(f"{EXPECTATIONS} {line}", *says)
 
 
 @pytest.mark.parametrize("method", METHODS.names)
-def test_no_alignment(deptree, put, method) -> None:
+def test_no_alignment(deptree, put, method):
     """Two words that may not stay unlinked, and only one to link them with; the next pair is done."""
     put("bad.npz", {"pair": np.array([[1.0], [1.0]]), "good": np.eye(2)})
     ran = deptree(f"bitext expectations bad.npz --null-score=-inf --method {method} --on-error skip -q")
@@ -111,16 +110,16 @@ def test_no_alignment(deptree, put, method) -> None:
 # Ctrl-C: the first one is a wish, which is noted; the second one is for whoever listened before.
 
 
-def press() -> None:
+def press():
     os.kill(os.getpid(), signal.SIGINT)
 
 
 @pytest.fixture
-def interrupt() -> Estimating:
+def interrupt():
     return Estimating(METHODS.get("randomized"), Settings(), Run())
 
 
-def test_the_first_is_noted_and_the_second_goes_through(interrupt) -> None:
+def test_the_first_is_noted_and_the_second_goes_through(interrupt):
     before = signal.getsignal(signal.SIGINT)
     with interrupt.listening():
         assert not interrupt.was_stopped
@@ -131,7 +130,7 @@ def test_the_first_is_noted_and_the_second_goes_through(interrupt) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_items_up_to_the_wish(interrupt) -> None:
+def test_items_up_to_the_wish(interrupt):
     seen = []
     with interrupt.listening():
         for item in interrupt.until_stopped(iter(range(5))):
@@ -142,7 +141,7 @@ def test_items_up_to_the_wish(interrupt) -> None:
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory, warm) -> float:
+def start(tmp_path_factory, warm):
     """How many seconds a start takes, kernels being loaded."""
     scores = tmp_path_factory.mktemp("start") / "one.npz"
     np.savez(scores, a=np.eye(5))
@@ -155,7 +154,7 @@ def start(tmp_path_factory, warm) -> float:
 
 @pytest.mark.slow("process")
 @pytest.mark.parametrize("output", [None, "out.jsonl", "out.npz"])
-def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path: Path, warm, start, output) -> None:
+def test_ctrl_c_makes_do_with_what_there_is(put, tmp_path, warm, start, output):
     """The first pair is done, the second is interrupted: both are written whole, and the exit status is 130."""
     rng = np.random.default_rng(1)
     scores = put("two.npz", {name: 6 * np.eye(n) + rng.normal(size=(n, n)) for name, n in (("a", 5), ("b", 9))})

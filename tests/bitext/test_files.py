@@ -6,15 +6,13 @@ import io
 import pickle
 import sys
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 
 from deptree_cli.bitext import read_pairs
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource, ScoredPair, check_not_padding, scored
-from deptree_cli.core.dtypes import Array
+from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource, check_not_padding, scored
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.reading import read as read_trees
 from tests.arrays import npy
@@ -24,14 +22,14 @@ from tests.sample import DATA
 SCORES, REVERSED = str(DATA / "bitext.npz"), str(DATA / "bitext_reverse.npz")
 
 
-def plain(record: PairRecord | DeptreeError) -> tuple[object, ...]:
+def plain(record):
     assert isinstance(record, PairRecord), record
     scores = (record.scores, record.source_nulls, record.target_nulls)
     return record.sent_id, record.key, *(each.tolist() for each in scores), record.source, record.target
 
 
 @pytest.mark.parametrize("kind", ["npz", "npy", "batch", "safetensors", "jsonl", "jsonl.gz"])
-def test_every_container_gives_the_same_pairs(kind, read, put) -> None:
+def test_every_container_gives_the_same_pairs(kind, read, put):
     text = put("t.txt", TEXT) if kind != "safetensors" else None
     path = put(f"s.{'npy' if kind == 'batch' else kind}", contents(kind))
     found = {record.sent_id: record for record in read(path, text=text, null_score=-1.5)}
@@ -48,7 +46,7 @@ def test_every_container_gives_the_same_pairs(kind, read, put) -> None:
         assert record.place.startswith(path)
 
 
-def test_standard_input_is_read_once(monkeypatch, says, read) -> None:
+def test_standard_input_is_read_once(monkeypatch, says, read):
     stream = io.BytesIO(jsonl(MATRICES))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(stream)))
     with says("standard input (-) can be read only once"):
@@ -59,7 +57,7 @@ def test_standard_input_is_read_once(monkeypatch, says, read) -> None:
 
 
 @pytest.mark.parametrize("null", ["first", "last"])
-def test_null_is_a_row_and_a_column_in_every_container(null, put, read) -> None:
+def test_null_is_a_row_and_a_column_in_every_container(null, put, read):
     """In padded batches of words it can only be the first; the corner means nothing."""
     rng = np.random.default_rng(1)
     nulls = {name: (rng.normal(size=p), rng.normal(size=q)) for name, (p, q) in LENGTHS.items()}
@@ -78,7 +76,7 @@ def test_null_is_a_row_and_a_column_in_every_container(null, put, read) -> None:
             np.testing.assert_array_equal(record.target_nulls, nulls[name][1])
 
 
-def test_words_beside_the_scores(put, read) -> None:
+def test_words_beside_the_scores(put, read):
     own = put("own.jsonl", jsonl(MATRICES, WORDS))
     bare, text = put("bare.jsonl", jsonl(MATRICES)), put("t.txt", TEXT)
     assert [plain(each) for each in read(own)] == [plain(each) for each in read(bare, text=text)]
@@ -86,7 +84,7 @@ def test_words_beside_the_scores(put, read) -> None:
     assert read(own, text=put("others.txt", others))[2].target == ("yeah",)  # what the user named has precedence
 
 
-def test_fields_of_that_name_are_nothing_to_trees(put) -> None:
+def test_fields_of_that_name_are_nothing_to_trees(put):
     (tree,) = read_trees(put("s.jsonl", '{"scores": [[0, 1], [0, 0]], "source": "the web", "target": 3}'))
     assert tree.distribution.n == 1
 
@@ -94,10 +92,10 @@ def test_fields_of_that_name_are_nothing_to_trees(put) -> None:
 @pytest.mark.parametrize(
     "kinds", [("npz", "npz"), ("npy", "npz"), ("jsonl", "npz"), ("npy", "npy"), ("jsonl", "jsonl"), ("npz", "npy")]
 )
-def test_both_directions(kinds, put, read) -> None:
+def test_both_directions(kinds, put, read):
     """Named scores in another order are found by their names; the mean is of log-scores, and nulls are averaged too."""
 
-    def put_one(name: str, kind: str, matrices: dict[str, Array]) -> str:
+    def put_one(name, kind, matrices):
         null = -1.0 if name == "s" else -4.0
         with_null = {key: np.pad(each, (1, 0), constant_values=null) for key, each in matrices.items()}
         return put(f"{name}.{kind}", contents(kind, with_null))
@@ -111,7 +109,7 @@ def test_both_directions(kinds, put, read) -> None:
         assert {*record.source_nulls, *record.target_nulls} == {-2.5}
 
 
-def test_both_directions_of_weights_have_the_geometric_mean(put, read) -> None:
+def test_both_directions_of_weights_have_the_geometric_mean(put, read):
     one, other = np.array([[1.0, 4.0], [0.0, 2.0]]), np.array([[4.0, 9.0], [9.0, 0.5]])
     (record,) = read(put("s.npy", one), symmetric=put("r.npy", other), scale="weight", null_score=3.0)
     np.testing.assert_allclose(np.exp(record.scores), np.sqrt(one * other.T))
@@ -119,12 +117,12 @@ def test_both_directions_of_weights_have_the_geometric_mean(put, read) -> None:
 
 
 @pytest.mark.parametrize("scale", ["log", "weight"])
-def test_null_in_json_forbids_on_both_scales(scale, put, read) -> None:
+def test_null_in_json_forbids_on_both_scales(scale, put, read):
     (record,) = read(put("s.jsonl", '{"scores": [[1, null]]}'), scale=scale)
     assert record.scores.tolist() == [[float(scale == "log"), -np.inf]]
 
 
-def test_padded_batches_of_both_directions(put, read) -> None:
+def test_padded_batches_of_both_directions(put, read):
     text = put("t.txt", TEXT)
     exact = read(put("s.npz", npz(MATRICES)), symmetric=put("r.npz", npz(REVERSE)))
     one, other = put("s.npy", batch(MATRICES)), put("r.npy", batch(REVERSE, 0.0))
@@ -132,7 +130,7 @@ def test_padded_batches_of_both_directions(put, read) -> None:
         assert [plain(each)[2:5] for each in found] == [plain(each)[2:5] for each in exact]
 
 
-def test_padded_batches_without_words(put, read) -> None:
+def test_padded_batches_without_words(put, read):
     """The first pair fills the batch; the others are handed on as errors."""
     rng = np.random.default_rng(1)
     matrices = {name: rng.normal(size=(rows, 3)) for name, rows in (("a", 3), ("b", 2), ("c", 3))}
@@ -142,14 +140,14 @@ def test_padded_batches_without_words(put, read) -> None:
     assert str(bad).startswith("s.npy, matrix 2 (2): the last row of a matrix of shape (3, 3) looks like padding")
 
 
-def test_batches_with_lengths(put, read) -> None:
+def test_batches_with_lengths(put, read):
     """One length cannot say how long two sentences are, a file of words can."""
     path = put("s.npz", {"scores": batch(MATRICES), "lengths": np.array([2, 4, 1])})
     assert all("a sentence pair needs two lengths" in str(each) for each in read(path))
     assert [each.scores.shape for each in read(path, text=put("t.txt", TEXT))] == list(LENGTHS.values())
 
 
-def test_how_many_there_are(put) -> None:
+def test_how_many_there_are(put):
     source = PairSource(put("s.npz", npz(MATRICES)), text=put("t.txt", TEXT))
     assert source.paths == ["s.npz", "t.txt"]
     assert source.count is None
@@ -161,9 +159,9 @@ def test_how_many_there_are(put) -> None:
     assert stream.count is None
 
 
-def test_a_warning_where_no_link_pays(put) -> None:
-    def warned(path: str, **how: Any) -> list[str]:
-        lines: list[str] = []
+def test_a_warning_where_no_link_pays(put):
+    def warned(path, **how):
+        lines = []
         list(PairSource(path).read(PairLayout(**how), warn=lambda _, line: lines.append(line)))
         return [line for line in lines if line]
 
@@ -193,7 +191,7 @@ def test_a_warning_where_no_link_pays(put) -> None:
         ("{", "s.jsonl:2 (2): not JSON"),
     ],
 )
-def test_a_bad_pair_does_not_end_the_reading(line, message, put, read) -> None:
+def test_a_bad_pair_does_not_end_the_reading(line, message, put, read):
     good = '{"scores": [[1, 2]], "source": ["a"], "target": ["b", "c"]}'
     first, bad, last = read(put("s.jsonl", f"{good}\n{line}\n{good}\n"))
     assert isinstance(first, PairRecord)
@@ -202,13 +200,13 @@ def test_a_bad_pair_does_not_end_the_reading(line, message, put, read) -> None:
     assert "\n" not in str(bad)
 
 
-def test_who_has_null_is_not_told_of_it(put, read) -> None:
+def test_who_has_null_is_not_told_of_it(put, read):
     (bad,) = read(put("s.jsonl", '{"scores": [[1, 2], [3, 4]], "source": ["a", "b"], "target": ["c"]}'), null="last")
     assert "for 1 and 1 words" in str(bad)
     assert "--null" not in str(bad)
 
 
-def test_bad_words_and_bad_scores_of_the_other_direction(put, read) -> None:
+def test_bad_words_and_bad_scores_of_the_other_direction(put, read):
     text = put("t.txt", TEXT.replace(b"das Haus |||", b"das Haus"))
     bad, *good = read(put("s.npz", npz(MATRICES)), text=text)
     assert str(bad).startswith("t.txt:1 (a): there is no |||")
@@ -238,7 +236,7 @@ def test_bad_words_and_bad_scores_of_the_other_direction(put, read) -> None:
         ({"symmetric": "bac"}, "(a): the scores are for 2 and 3 words, those of the other direction for 2 and 4"),
     ],
 )
-def test_files_out_of_step_end_the_reading(beside, message, put, read) -> None:
+def test_files_out_of_step_end_the_reading(beside, message, put, read):
     by_letter = {name[0]: scores for name, scores in REVERSE.items()}
     paths = {}
     for name, value in beside.items():
@@ -250,13 +248,13 @@ def test_files_out_of_step_end_the_reading(beside, message, put, read) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_batch_that_is_too_small(put, read) -> None:
+def test_a_batch_that_is_too_small(put, read):
     text = put("t.txt", TEXT.replace(b"ist so", b"ist sehr so"))
     with pytest.raises(OutOfStep, match="are for 4 and 3 words, but there are 5 and 2 words"):
         read(put("s.npy", batch(MATRICES)), text=text)
 
 
-def test_a_bad_pair_keeps_the_others_in_step(put, read) -> None:
+def test_a_bad_pair_keeps_the_others_in_step(put, read):
     lines = jsonl(MATRICES, names=False).splitlines(keepends=True)
     path, reverse = put("s.jsonl", b"".join([lines[0], b"[]\n", lines[2]])), put("r.npy", npy(*REVERSE.values()))
     first, bad, last = read(path, symmetric=reverse, text=put("t.txt", TEXT))
@@ -265,7 +263,7 @@ def test_a_bad_pair_keeps_the_others_in_step(put, read) -> None:
     np.testing.assert_allclose(last.scores, (MATRICES["c"] + REVERSE["c"].T) / 2)
 
 
-def test_no_order_no_pairing_by_order(put, read, says) -> None:
+def test_no_order_no_pairing_by_order(put, read, says):
     path, reverse = put("s.safetensors", contents("safetensors")), put("r.npy", npy(*REVERSE.values()))
     for beside in ({"text": put("t.txt", TEXT)}, {"symmetric": reverse}):
         with says("s.safetensors: the order of the matrices is not known"):
@@ -275,12 +273,12 @@ def test_no_order_no_pairing_by_order(put, read, says) -> None:
         read(reverse, symmetric=path)
 
 
-def test_records_travel_to_worker_processes_and_back() -> None:
+def test_records_travel_to_worker_processes_and_back():
     scores = np.array([[1.0, -np.inf, 0.5], [-1.0, 2.0, 0.25]])
     nulls = np.array([-0.5, 0.5]), np.array([0.0, -np.inf, 1.0])
     record = PairRecord("x", 3, "s.npz[x]", scores, *nulls, ("a", "b"), ("c", "d", "e"))
     how, sent = pickle.loads(pickle.dumps((partial(scored, temperature=2.0), record)))
-    back: ScoredPair = pickle.loads(pickle.dumps(how(sent)))
+    back = pickle.loads(pickle.dumps(how(sent)))
     ours, theirs = back.distribution, AlignmentDistribution(scores / 2, "log", nulls[0] / 2, nulls[1] / 2)
     assert (back.id, ours.id, back.record.source, back.record.target) == ("x", "x", ("a", "b"), ("c", "d", "e"))
     for name in ("log_scores", "source_nulls", "target_nulls"):
@@ -289,7 +287,7 @@ def test_records_travel_to_worker_processes_and_back() -> None:
         scored(record, temperature=1e-200)
 
 
-def test_read_pairs_gives_distributions_and_words() -> None:
+def test_read_pairs_gives_distributions_and_words():
     pairs = list(read_pairs(SCORES, str(DATA / "bitext.txt"), null_score=-1.0, temperature=2.0))
     with np.load(SCORES) as scores, np.load(REVERSED) as others:
         assert [pair.id for pair in pairs] == [*scores]
@@ -300,11 +298,11 @@ def test_read_pairs_gives_distributions_and_words() -> None:
             np.testing.assert_allclose(both.distribution.log_scores, (scores[pair.id] + others[pair.id].T) / 2)
 
 
-def test_read_pairs_raises_errors_or_hands_them_on(put) -> None:
+def test_read_pairs_raises_errors_or_hands_them_on(put):
     path = put("s.npz", {"bad": np.array([[np.nan]]), "good": np.eye(2)})
     with pytest.raises(DeptreeError, match="is NaN"):
         list(read_pairs(path))
-    errors: list[DeptreeError] = []
+    errors = []
     assert [pair.id for pair in read_pairs(path, on_error=errors.append)] == ["good"]
     assert [error.sent_id for error in errors] == ["bad"]
 
@@ -317,13 +315,13 @@ def test_read_pairs_raises_errors_or_hands_them_on(put) -> None:
     ("scale", "given", "log_score"),
     [("log", None, 0), ("log", -2.5, -2.5), ("weight", None, 0), ("weight", 2, np.log(2)), ("weight", 0, -np.inf)],
 )
-def test_one_null_score_for_all_words(scale, given, log_score) -> None:
+def test_one_null_score_for_all_words(scale, given, log_score):
     links, of_source, of_target = PairLayout(scale, null_score=given).link_scores(np.ones((2, 3), np.int8))
     np.testing.assert_array_equal(links, np.full((2, 3), float(scale == "log")))
     assert (of_source.tolist(), of_target.tolist()) == ([log_score] * 2, [log_score] * 3)
 
 
-def test_masks_forbid() -> None:
+def test_masks_forbid():
     matrix = np.array([[0.0, -1e32], [-1e16, np.finfo(np.float32).min]], np.float32)
     assert PairLayout().link_scores(matrix).links.tolist() == [[0, -np.inf], [-np.inf, -np.inf]]
 
@@ -339,19 +337,19 @@ def test_masks_forbid() -> None:
         (PairLayout(null="first"), np.array([[0, np.nan], [1.0, 1.0]]), ["null score of target word 1 is NaN"]),
     ],
 )
-def test_what_is_no_score(layout, matrix, parts, says) -> None:
+def test_what_is_no_score(layout, matrix, parts, says):
     with says(*parts):
         layout.link_scores(matrix)
 
 
-def test_unknown_layouts(says) -> None:
+def test_unknown_layouts(says):
     with says("unknown scale 'wieght'", "weight, log"):
         PairLayout("wieght")
     with says("unknown position 'middle' of NULL", "first, last"):
         PairLayout(null="middle")
 
 
-def test_padding_in_front_of_null(says) -> None:
+def test_padding_in_front_of_null(says):
     matrix, layout = np.zeros((3, 4)), PairLayout(null="last")
     assert layout.cut(matrix, 2, 3) is matrix
     with says("--null last does not work", "unpadded"):
@@ -361,7 +359,7 @@ def test_padding_in_front_of_null(says) -> None:
 ANY_NULL = pytest.mark.parametrize("null", [None, "first", "last"])
 
 
-def padded(fill: float, rows: int = 1, columns: int = 1, null: str | None = None) -> Array:
+def padded(fill, rows=1, columns=1, null=None):
     """A matrix of scores with more rows and columns."""
     scores = np.random.default_rng(0).normal(size=(3, 4))
     if null:
@@ -372,13 +370,13 @@ def padded(fill: float, rows: int = 1, columns: int = 1, null: str | None = None
 @ANY_NULL
 @pytest.mark.parametrize("fill", [-np.inf, -1e32, 0.0, -10000.0])
 @pytest.mark.parametrize(("rows", "columns", "what"), [(1, 0, "row"), (0, 1, "column"), (2, 2, "row")])
-def test_padding_is_noticed(fill, rows, columns, what, null, says) -> None:
+def test_padding_is_noticed(fill, rows, columns, what, null, says):
     with says(f"the last {what} of a matrix of shape", "looks like padding", "--text FILE"):
         check_not_padding(padded(fill, rows, columns, null), PairLayout(null=null))
 
 
 @ANY_NULL
-def test_scores_are_not_taken_for_padding(null) -> None:
+def test_scores_are_not_taken_for_padding(null):
     layout = PairLayout(null=null)
     check_not_padding(padded(0.0, 0, 0, null), layout)
     check_not_padding(np.zeros((3, 4)), layout)  # all alike: may be meant
@@ -399,6 +397,6 @@ def test_scores_are_not_taken_for_padding(null) -> None:
         (PairLayout("weight"), [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]], "column"),
     ],
 )
-def test_what_hides_padding(layout, matrix, what, says) -> None:
+def test_what_hides_padding(layout, matrix, what, says):
     with says(f"the last {what}", "padding"):
         check_not_padding(np.array(matrix), layout)

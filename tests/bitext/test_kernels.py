@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +11,6 @@ from deptree_cli.bitext.kernels import (
     TABLES,
     WHOLE,
     LinkWeights,
-    SpanMask,
     by_start,
     grammar_of,
     inside,
@@ -22,10 +20,10 @@ from deptree_cli.bitext.kernels import (
     spans_of,
 )
 from deptree_cli.kernels.walker import draw_split
-from tests.brute_itg import Bispan, Link, kept_bispans
+from tests.brute_itg import kept_bispans
 
 
-def around(p: int, q: int, pins: list[Link]) -> SpanMask:
+def around(p, q, pins):
     """The ranges of bispans that no link crosses, by the kernel; links share no words."""
     target_of, source_of = np.full(p, -1), np.full(q, -1)
     for i, j in pins:
@@ -35,7 +33,7 @@ def around(p: int, q: int, pins: list[Link]) -> SpanMask:
     return kept
 
 
-def random_pins(size: int = 6, count: int = 80) -> Iterator[tuple[int, int, list[Link]]]:
+def random_pins(size=6, count=80):
     """Sentence pairs with links of which no two share a word, from none to as many as there can be."""
     rng = np.random.default_rng(1)
     for _ in range(count):
@@ -44,7 +42,7 @@ def random_pins(size: int = 6, count: int = 80) -> Iterator[tuple[int, int, list
         yield p, q, [*zip(rng.permutation(p)[:links].tolist(), rng.permutation(q)[:links].tolist(), strict=True)]
 
 
-def bispans_in(kept: SpanMask, p: int) -> list[Bispan]:
+def bispans_in(kept, p):
     """All that is within the ranges."""
     return [
         (s, t, u, v)
@@ -54,7 +52,7 @@ def bispans_in(kept: SpanMask, p: int) -> list[Bispan]:
     ]
 
 
-def check_beginnings(kept: SpanMask, p: int) -> None:
+def check_beginnings(kept, p):
     """The first place where a range is not empty, and the one behind the last."""
     for source in range(spans_of(p)):
         first, end = kept.begins[source].tolist()
@@ -62,7 +60,7 @@ def check_beginnings(kept: SpanMask, p: int) -> None:
         assert (first, end) == (min(places), max(places) + 1) if places else first >= end
 
 
-def test_what_pinned_links_leave() -> None:
+def test_what_pinned_links_leave():
     for p, q, links in random_pins():
         kept = around(p, q, links)
         assert bispans_in(kept, p) == kept_bispans(p, q, dict.fromkeys(links, True))
@@ -70,7 +68,7 @@ def test_what_pinned_links_leave() -> None:
 
 
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 4), (4, 1), (3, 2), (3, 4)])
-def test_ranges_hold_all_states(p, q) -> None:
+def test_ranges_hold_all_states(p, q):
     """From the first to the last end of what is marked; what was kept before does not matter."""
     rng, kept = np.random.default_rng([p, q]), new_ranges(p, q)
     for share in (1.0, 0.5, 0.1, 0.0):
@@ -85,7 +83,7 @@ def test_ranges_hold_all_states(p, q) -> None:
 
 
 @pytest.mark.slow("size")
-def test_what_rounding_leaves_over_is_no_alignment_of_weight_0() -> None:
+def test_what_rounding_leaves_over_is_no_alignment_of_weight_0():
     """No link may be 1-1, no word but 1 of either side unlinked: 0-0 takes what is beyond the sum."""
     links, nulls, runs = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([0.0, 1.0]), np.zeros((2, 3, 3))
     weights, kept = LinkWeights(links, nulls, nulls, np.empty((0, 0)), *runs), around(2, 2, [])

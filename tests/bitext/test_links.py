@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.files import PairRecord, PairWords, pharaoh_line, read_pharaoh, read_text
-from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
+from deptree_cli.bitext.files import PairWords, pharaoh_line, read_pharaoh, read_text
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, links_of
 from deptree_cli.core.errors import DeptreeError
 from tests.sample import DATA
 
 
-def known(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> KnownLinks:
+def known(sure, possible):
     return KnownLinks(frozenset(sure), frozenset(sure | possible))
 
 
 KNOWN = known({(0, 0), (1, 1), (2, 3)}, {(2, 2), (3, 3)})
 
 
-def test_words(put) -> None:
+def test_words(put):
     """White space of ASCII parts words, a no-break space does not; a BOM is no word, and CRLF ends a line too."""
     data = "\ufeffdas Haus ||| the house\r\n  10\u00a0000\tJahre  |||  10,000 years \n||| nothing\n"
     assert list(read_text(put("t.txt", data))) == [
@@ -29,12 +29,12 @@ def test_words(put) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_blank_lines_at_the_end_are_no_pairs(end, put) -> None:
+def test_blank_lines_at_the_end_are_no_pairs(end, put):
     found = list(read_text(put("t.txt", end.join(["a ||| b", "c ||| d", "", " ", ""]))))
     assert [str(each.source[0]) for each in found] == ["a", "c"]
 
 
-def test_bad_lines_are_handed_on(put) -> None:
+def test_bad_lines_are_handed_on(put):
     path = put("t.txt", b"a ||| b\nno bars\na ||| b ||| c\na|||b\n\xff ||| b\n\nc ||| d\n")
     first, *bad, last = read_text(path)
     assert isinstance(first, PairWords)
@@ -50,7 +50,7 @@ def test_bad_lines_are_handed_on(put) -> None:
     assert all("\n" not in line for line in lines)
 
 
-def test_links_of_pharaoh_lines(put) -> None:
+def test_links_of_pharaoh_lines(put):
     first, empty, third = read_pharaoh(put("g.align", b"\xef\xbb\xbf0-0 10-2 1?1\r\n\n2p3 2-3  0-1\t\n"))
     assert (first.sure, first.possible) == ({(0, 0), (10, 2)}, {(0, 0), (10, 2), (1, 1)})
     assert (empty.sure, empty.possible, empty.place) == (frozenset(), frozenset(), "g.align:2")
@@ -59,7 +59,7 @@ def test_links_of_pharaoh_lines(put) -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("text", ["0-", "-1-0", "0-0-0", "a-b", "0:0", "1,2", "0x1", "٠-١", "0 - 0", "9999999999-0"])
-def test_what_is_no_link(text, put) -> None:
+def test_what_is_no_link(text, put):
     good, bad, after = read_pharaoh(put("g.align", f"0-0\n1-1 {text}\n2-2\n"))
     assert isinstance(good, KnownLinks)
     assert isinstance(after, KnownLinks)
@@ -67,7 +67,7 @@ def test_what_is_no_link(text, put) -> None:
     assert "\n" not in str(bad)
 
 
-def test_links_are_written_and_read_again(put) -> None:
+def test_links_are_written_and_read_again(put):
     sure, possible, nothing = frozenset({(10, 0), (2, 1), (2, 0)}), frozenset({(2, 1), (0, 3)}), frozenset()
     lines = [pharaoh_line(sure, possible), pharaoh_line(nothing), pharaoh_line(sure)]
     assert lines == [b"0?3 2-0 2-1 10-0\n", b"\n", b"2-0 2-1 10-0\n"]
@@ -75,13 +75,13 @@ def test_links_are_written_and_read_again(put) -> None:
     assert found == [(sure, sure | possible), (nothing, nothing), (sure, sure)]
 
 
-def test_links_of_targets() -> None:
+def test_links_of_targets():
     assert links_of(np.array([2, -1, 0], dtype=np.int32)) == {(0, 2), (2, 0)}
     assert links_of(np.array([-1, -1], dtype=np.int32)) == links_of([]) == frozenset()
     assert all(type(word) is int for link in links_of(np.array([1], dtype=np.int32)) for word in link)
 
 
-def test_rates_by_the_definitions() -> None:
+def test_rates_by_the_definitions():
     """Random links, sure and possible ones: loops over all cells instead of sets."""
     rng = np.random.default_rng(3)
     for _ in range(50):
@@ -90,7 +90,7 @@ def test_rates_by_the_definitions() -> None:
         possible |= sure
         if not (found.any() and sure.any()):
             continue
-        cells: list[Links] = [frozenset(map(tuple, np.argwhere(each).tolist())) for each in (found, sure, possible)]
+        cells = [frozenset(map(tuple, np.argwhere(each).tolist())) for each in (found, sure, possible)]
         counts = LinkCounts.of(cells[0], KnownLinks(*cells[1:]))
         in_sure, in_possible = (found & sure).sum(), (found & possible).sum()
         assert counts.precision == pytest.approx(in_possible / found.sum())
@@ -100,19 +100,19 @@ def test_rates_by_the_definitions() -> None:
 
 
 @pytest.mark.parametrize(("found", "rate"), [(KNOWN.sure, 0), (KNOWN.possible, 0), ({(9, 9)}, 1), ((), 1)])
-def test_best_and_worst(found, rate) -> None:
+def test_best_and_worst(found, rate):
     """Possible links cost nothing, whether they are found or not."""
     assert LinkCounts.of(frozenset(found), KNOWN).alignment_error_rate == pytest.approx(rate)
 
 
-def test_rates_of_nothing_are_none() -> None:
+def test_rates_of_nothing_are_none():
     nothing = LinkCounts.of(frozenset(), known(set(), {(0, 0)}))
     assert (nothing.precision, nothing.recall, nothing.alignment_error_rate) == (None, None, None)
     assert LinkCounts.of(frozenset(), KNOWN).precision is None
     assert LinkCounts.of(frozenset({(0, 0)}), known(set(), {(0, 0)})).recall is None
 
 
-def test_counts_add_up_over_pairs() -> None:
+def test_counts_add_up_over_pairs():
     """The rates of a corpus are those of the sums: 1 of 4 and 1 of 1 found links are possible, so 2 of 5."""
     first = LinkCounts.of(frozenset({(0, 0), (5, 5), (5, 6), (5, 7)}), KNOWN)
     second = LinkCounts.of(frozenset({(0, 0)}), known({(0, 0)}, set()))
@@ -122,7 +122,7 @@ def test_counts_add_up_over_pairs() -> None:
 
 
 @pytest.mark.parametrize(("p", "q", "link"), [(3, 4, "3-3"), (4, 3, "2-3")])
-def test_links_beyond_the_sentences(p, q, link) -> None:
+def test_links_beyond_the_sentences(p, q, link):
     KNOWN.check_within(4, 4)
     with pytest.raises(DeptreeError, match=f"the link {link} is outside the {p} source and {q} target words"):
         KNOWN.check_within(p, q)
@@ -132,16 +132,16 @@ def test_links_beyond_the_sentences(p, q, link) -> None:
 
 
 @pytest.fixture
-def gold() -> list[KnownLinks]:
+def gold():
     return list(read_pharaoh(str(DATA / "bitext_gold.align")))
 
 
 @pytest.fixture
-def pairs(read) -> list[PairRecord]:
+def pairs(read):
     return read(str(DATA / "bitext.jsonl"))
 
 
-def test_all_sample_files_hold_the_same_pairs(pairs, gold, read) -> None:
+def test_all_sample_files_hold_the_same_pairs(pairs, gold, read):
     scores = str(DATA / "bitext.npz")
     with_text = read(scores, text=str(DATA / "bitext.txt"))
     both = read(scores, symmetric=str(DATA / "bitext_reverse.npz"))

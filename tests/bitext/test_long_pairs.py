@@ -15,8 +15,8 @@ from tests.sample import DATA
 COMMANDS = pytest.mark.parametrize("command", ["expectations", "align", "show"])
 
 
-def test_short_pairs_are_done_in_one_piece() -> None:
-    told: list[str] = []
+def test_short_pairs_are_done_in_one_piece():
+    told = []
     with watched(told.append):
         assert [*pieces(8, 9, "sums")] == [(1, 9)]
     assert not told
@@ -24,9 +24,9 @@ def test_short_pairs_are_done_in_one_piece() -> None:
 
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("p", [1, 2, 7])
-def test_long_pairs_are_done_length_by_length(p, backwards) -> None:
+def test_long_pairs_are_done_length_by_length(p, backwards):
     """Whoever watches is told how far it is before each of them, the first too; whoever has watched is not."""
-    told: list[str] = []
+    told = []
     with watched(told.append):
         found = [*pieces(p, 10_000, "sums of words", backwards)]
     assert found == sorted(((size, size + 1) for size in range(1, p + 1)), reverse=backwards)
@@ -38,17 +38,17 @@ def test_long_pairs_are_done_length_by_length(p, backwards) -> None:
     assert len(told) == p
 
 
-def test_costs_grow_as_the_algorithm_does() -> None:
+def test_costs_grow_as_the_algorithm_does():
     """In time O(p^3 q^3), in memory O(p^2 q^2)."""
     assert seconds(400, 400) == pytest.approx(2**6 * seconds(200, 200), rel=0.2)
     assert chart_size(400, 400) == pytest.approx(2**4 * chart_size(200, 200), rel=0.02)
 
 
-def test_the_size_is_that_of_a_chart() -> None:
+def test_the_size_is_that_of_a_chart():
     assert AlignmentDistribution(np.zeros((5, 7)))._chart._items.nbytes == chart_size(5, 7)
 
 
-def test_pieces_change_nothing(monkeypatch) -> None:
+def test_pieces_change_nothing(monkeypatch):
     matrix = np.random.default_rng(1).normal(size=(6, 5))
     whole = AlignmentDistribution(matrix)
     expected = whole.log_partition, whole.marginals(), whole.argmax()
@@ -58,7 +58,7 @@ def test_pieces_change_nothing(monkeypatch) -> None:
         assert np.array_equal(one, other)
 
 
-def test_a_long_side_beside_a_short_one_costs_the_same_on_either_side() -> None:
+def test_a_long_side_beside_a_short_one_costs_the_same_on_either_side():
     """Pairs of similar lengths and short ones stay as they are."""
     assert is_turned(1000, 2)
     assert seconds(1000, 2) == seconds(2, 1000)
@@ -66,7 +66,7 @@ def test_a_long_side_beside_a_short_one_costs_the_same_on_either_side() -> None:
 
 
 @COMMANDS
-def test_what_takes_long_is_announced(done, monkeypatch, command) -> None:
+def test_what_takes_long_is_announced(done, monkeypatch, command):
     """Before it is worked on; pairs of a few words never, those that are not chosen neither, and -q is quiet."""
     line = f"bitext {command} {DATA}/bitext.npz"
     assert "take about" not in done(line).err
@@ -79,7 +79,7 @@ def test_what_takes_long_is_announced(done, monkeypatch, command) -> None:
     assert not done(f"{line} -q").err
 
 
-def test_what_other_methods_take_is_not_foreseen(done, monkeypatch) -> None:
+def test_what_other_methods_take_is_not_foreseen(done, monkeypatch):
     monkeypatch.setattr(options, "PATIENCE", 0.0)
     assert "take about" not in done(f"bitext expectations {DATA}/bitext.npz --method tic-tac-toe").err
 
@@ -88,14 +88,14 @@ def test_what_other_methods_take_is_not_foreseen(done, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("time", "spelled"), [(12.4, "12 seconds"), (300.0, "5 minutes"), (9000.0, "2 hours"), (400_000.0, "5 days")]
 )
-def test_times_in_words(time, spelled) -> None:
+def test_times_in_words(time, spelled):
     assert options._spelled(time) == spelled
 
 
 @COMMANDS
-def test_how_far_it_has_come_is_told(done, monkeypatch, command) -> None:
+def test_how_far_it_has_come_is_told(done, monkeypatch, command):
     """To the bar, piece by piece; in other processes nobody watches."""
-    told: list[str] = []
+    told = []
     monkeypatch.setattr(scores, "LONG", 0.0)
     monkeypatch.setattr(options, "status", lambda: SimpleNamespace(draw=told.append))
     done(f"bitext {command} {DATA}/bitext.npz")
@@ -106,7 +106,7 @@ def test_how_far_it_has_come_is_told(done, monkeypatch, command) -> None:
 
 
 @COMMANDS
-def test_more_words_than_memory(refused, put, command) -> None:
+def test_more_words_than_memory(refused, put, command):
     """3,000 by 3,000 would be a petabyte: one line at once, and no estimate of the time."""
     put("large.npy", np.zeros((3000, 3000), dtype=np.float32))
     refused(f"bitext {command} large.npy", "there is not enough memory for the chart of 3000 by 3000 words: it takes")

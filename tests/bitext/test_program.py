@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -14,20 +13,18 @@ from deptree_cli.bitext import scores as module
 from deptree_cli.bitext.distribution import (
     CONFIDENT,
     AlignmentDistribution,
-    LinkProgram,
     bispan_merits,
     confidences,
 )
 from deptree_cli.bitext.scores import LinkScores
-from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from tests.bitext.conftest import TOLERANCE, check_law, pair_of
-from tests.brute_itg import Alignments, Bispan, Grammar, Link
+from tests.brute_itg import Alignments, Grammar, Link
 
 Pins = dict[Link, bool]
 
 
-def grammar_of(p: int, q: int, seed: int = 0, wide: float = 0.0) -> Grammar:
+def grammar_of(p, q, seed=0, wide=0.0):
     """Gaussian log-weights; what reaches the ends of both sentences weighs e^wide more."""
     rng = np.random.default_rng([seed, p, q])
     scores, source, target = (rng.normal(size=shape) for shape in ((p, q), p, q))
@@ -37,23 +34,23 @@ def grammar_of(p: int, q: int, seed: int = 0, wide: float = 0.0) -> Grammar:
 
 
 @pytest.fixture(params=[False, True], ids=["as it is", "turned"])
-def linked(request, monkeypatch) -> Callable[[int, int], Grammar]:
+def linked(request, monkeypatch):
     """Grammars without weights of bispans, whose charts are turned as for pairs of very different lengths, or not."""
     monkeypatch.setattr(module, "is_turned", lambda p, q: request.param)
     return lambda p, q: replace(grammar_of(p, q), bispans=None)
 
 
-def program_of(grammar: Grammar) -> LinkProgram:
+def program_of(grammar):
     return pair_of(grammar).program()
 
 
-def random_pins(p: int, q: int, rng: np.random.Generator, most: int = 3) -> Pins:
+def random_pins(p, q, rng, most=3):
     """Some links pinned to anything, so that some share a word."""
     links = rng.permutation(p * q)[: rng.integers(0, most + 1)]
     return {(int(k) // q, int(k) % q): bool(rng.random() < 0.6) for k in links}
 
 
-def selection(pins: Pins, p: int, q: int, rng: np.random.Generator) -> tuple[Bool, Bool]:
+def selection(pins, p, q, rng):
     """Which links are selected, and what is assigned: to those that are not, anything."""
     selected, assigned = np.zeros((p, q), dtype=np.bool_), rng.random((p, q)) < 0.5
     for link, positive in pins.items():
@@ -61,13 +58,13 @@ def selection(pins: Pins, p: int, q: int, rng: np.random.Generator) -> tuple[Boo
     return selected.ravel(), assigned.ravel()
 
 
-def chosen(states: Bool, p: int, q: int) -> frozenset[Bispan]:
+def chosen(states, p, q):
     """The bispans that are marked, (source spans, target spans)."""
     source, target = ([*combinations(range(n + 1), 2)] for n in (p, q))
     return frozenset((*source[i], *target[j]) for i, j in np.argwhere(states))
 
 
-def check(program: LinkProgram, mask: object, exact: Alignments) -> None:
+def check(program, mask, exact):
     log_z, chart = program.inside(mask)
     if not exact.count:
         assert log_z == -math.inf
@@ -76,7 +73,7 @@ def check(program: LinkProgram, mask: object, exact: Alignments) -> None:
     assert program.outside(chart) == pytest.approx(exact.marginals(), rel=TOLERANCE, abs=1e-300)
 
 
-def check_pins(grammar: Grammar) -> None:
+def check_pins(grammar):
     """Also links that exclude each other."""
     (p, q), program = grammar.scores.shape, program_of(grammar)
     rng = np.random.default_rng([p, q])
@@ -87,16 +84,16 @@ def check_pins(grammar: Grammar) -> None:
 
 @pytest.mark.parametrize("wide", [0.0, -2000.0])
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 3), (2, 2), (3, 2), (3, 3), (5, 4)])
-def test_pinned_links(p, q, wide) -> None:
+def test_pinned_links(p, q, wide):
     check_pins(grammar_of(p, q, wide=wide))
 
 
 @pytest.mark.parametrize(("p", "q"), [(1, 3), (3, 2), (5, 4)])
-def test_pinned_links_on_either_side(linked, p, q) -> None:
+def test_pinned_links_on_either_side(linked, p, q):
     check_pins(linked(p, q))
 
 
-def test_a_path_of_three_pins() -> None:
+def test_a_path_of_three_pins():
     """0-1 and 0-3 share a word, and so do 0-1 and 1-1: no alignment has all three."""
     program = AlignmentDistribution(np.zeros((3, 4))).program()
     required = np.zeros((3, 4), dtype=np.bool_)
@@ -105,7 +102,7 @@ def test_a_path_of_three_pins() -> None:
 
 
 @pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 2), (2, 4), (3, 3), (4, 4)])
-def test_kept_states(p, q) -> None:
+def test_kept_states(p, q):
     """A state is a part of that extent: alignments that have one that is pruned are gone, others weigh as said."""
     grammar, rng = grammar_of(p, q), np.random.default_rng([p, q])
     program = program_of(grammar)
@@ -119,7 +116,7 @@ def test_kept_states(p, q) -> None:
         check(program, program.keep(states, log_weights), Alignments(weighted, states=chosen(states, p, q)))
 
 
-def test_kept_states_on_either_side(linked) -> None:
+def test_kept_states_on_either_side(linked):
     """Which parts are pruned depends on the order in which they are joined: the same as without turning."""
     grammar, rng = linked(4, 4), np.random.default_rng(1)
     program = program_of(grammar)
@@ -130,14 +127,14 @@ def test_kept_states_on_either_side(linked) -> None:
         check(program, program.everything(), Alignments(grammar))
 
 
-def test_weights_of_parts_are_not_turned(monkeypatch) -> None:
+def test_weights_of_parts_are_not_turned(monkeypatch):
     monkeypatch.setattr(module, "is_turned", lambda p, q: True)
     program = program_of(grammar_of(4, 4))
     check(program, program.everything(), Alignments(grammar_of(4, 4)))
     assert not program.everything().is_turned
 
 
-def test_samples_on_either_side(linked) -> None:
+def test_samples_on_either_side(linked):
     """H0: links are drawn as probable as their alignments. 4,000 draws, threshold 1e-6."""
     grammar, rng = linked(3, 2), np.random.default_rng(1)
     program = program_of(grammar)
@@ -147,7 +144,7 @@ def test_samples_on_either_side(linked) -> None:
 
 @pytest.mark.parametrize("wide", [0.0, 3000.0])
 @pytest.mark.parametrize("pins", [{(0, 1): True}, {(0, 0): False, (1, 1): True}, {(2, 0): True, (0, 1): True}])
-def test_samples(pins, wide) -> None:
+def test_samples(pins, wide):
     """H0: links are drawn as probable as their alignments under the pins. 4,000 draws, threshold 1e-6."""
     grammar, rng = grammar_of(3, 2, seed=2, wide=wide), np.random.default_rng(1)
     program = program_of(grammar)
@@ -157,7 +154,7 @@ def test_samples(pins, wide) -> None:
 
 
 @pytest.mark.parametrize(("wide", "kinds"), [(0.0, {"REAL"}), (-1200.0, {"REAL", "WIDE"})])
-def test_nothing_is_left_of_earlier_masks(wide, kinds) -> None:
+def test_nothing_is_left_of_earlier_masks(wide, kinds):
     """One program under 60 masks, of pins and of states, some of which leave nothing: bit by bit as a fresh one.
 
     Half of the charts are not asked for marginals, or for samples, before the next mask.
@@ -186,7 +183,7 @@ def test_nothing_is_left_of_earlier_masks(wide, kinds) -> None:
     assert set(found) == kinds
 
 
-def test_weights_of_states_may_bring_back_what_float64_loses() -> None:
+def test_weights_of_states_may_bring_back_what_float64_loses():
     """Without nulls: words in order, e^-760 for two links that a state lifts to e^-560, or in another one, e^-575.
 
     In float64 only the second way is left, well within range by itself.
@@ -206,7 +203,7 @@ def test_weights_of_states_may_bring_back_what_float64_loses() -> None:
 # The simpler model, against its definition, word by word and cut by cut.
 
 
-def scores_of(p: int, q: int, scale: float = 2.0, seed: int = 0, holes: float = 0.0) -> LinkScores:
+def scores_of(p, q, scale=2.0, seed=0, holes=0.0):
     rng = np.random.default_rng([seed, p, q])
     arrays = [scale * rng.normal(size=shape) for shape in ((p, q), (p,), (q,))]
     for array in arrays:
@@ -214,7 +211,7 @@ def scores_of(p: int, q: int, scale: float = 2.0, seed: int = 0, holes: float = 
     return LinkScores(*arrays)
 
 
-def model_1(links: Float, nulls: Float) -> tuple[Float, Float]:
+def model_1(links, nulls):
     """Each word's shares of links and of none, one by one."""
     shares, alone = np.zeros_like(links), np.zeros_like(nulls)
     for i, (row, null) in enumerate(zip(links, nulls, strict=True)):
@@ -228,7 +225,7 @@ SHAPES = pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 4), (3, 2), (4, 4)])
 
 
 @SHAPES
-def test_confidences(p, q) -> None:
+def test_confidences(p, q):
     for seed in range(5):
         pair = scores_of(p, q, seed=seed)
         there, _ = model_1(pair.links, pair.source_nulls)
@@ -238,7 +235,7 @@ def test_confidences(p, q) -> None:
 
 @SHAPES
 @pytest.mark.parametrize("holes", [0.0, 0.2])
-def test_merits(p, q, holes) -> None:
+def test_merits(p, q, holes):
     """Every word of the one part stays there or has no link, every word of the other part likewise."""
     pair = scores_of(p, q, holes=holes)
     merits = bispan_merits(pair)
@@ -255,7 +252,7 @@ def test_merits(p, q, holes) -> None:
 
 
 @pytest.mark.parametrize(("scale", "holes"), [(1000.0, 0.0), (1.0, 0.9), (1e6, 0.5)])
-def test_merits_are_finite_whatever_the_scores(scale, holes) -> None:
+def test_merits_are_finite_whatever_the_scores(scale, holes):
     pair = scores_of(4, 5, scale, holes=holes)
     assert np.isfinite(bispan_merits(pair)).all()
     assert np.isfinite(confidences(pair)).all()
@@ -267,16 +264,16 @@ SCORES = np.array([[2.0, 0.0, -1.0], [0.5, 1.5, 0.0], [-1.0, 0.3, 2.2]])
 
 
 @pytest.fixture
-def pair() -> AlignmentDistribution:
+def pair():
     return AlignmentDistribution(SCORES, "log", -0.5, -0.3)
 
 
 @pytest.fixture
-def program(pair) -> LinkProgram:
+def program(pair):
     return pair.program()
 
 
-def test_variables_are_links_row_by_row(program, pair) -> None:
+def test_variables_are_links_row_by_row(program, pair):
     """Those that are confident are so by the scores as they are, not as they are shifted word by word."""
     assert program.variables() == 9
     targets = np.array([2, -1, 0], dtype=np.int32)
@@ -287,7 +284,7 @@ def test_variables_are_links_row_by_row(program, pair) -> None:
     assert 0 < len(program.confident()) <= 3
 
 
-def test_confidence_and_merits_may_come_from_another_pair(pair) -> None:
+def test_confidence_and_merits_may_come_from_another_pair(pair):
     """The sums remain those of the pair itself."""
     other = AlignmentDistribution(SCORES[::-1].copy() * 2)
     program = pair.program(other)
@@ -298,12 +295,12 @@ def test_confidence_and_merits_may_come_from_another_pair(pair) -> None:
     assert program.inside(program.everything())[0] == pair.log_partition
 
 
-def test_a_heuristic_is_of_the_same_words(pair) -> None:
+def test_a_heuristic_is_of_the_same_words(pair):
     with pytest.raises(DeptreeError, match=r"^1: the heuristic has 3 x 4 words, the pair 3 x 3\. Give scores of"):
         pair.program(AlignmentDistribution(np.zeros((3, 4))))
 
 
-def test_which_states_are_no_question(program) -> None:
+def test_which_states_are_no_question(program):
     """Kept are links by themselves, and what reaches the ends of both sentences, with which every alignment begins."""
     merits = program.merits()
     spans = [*combinations(range(4), 2)]

@@ -18,11 +18,11 @@ SHOW = f"bitext show {DATA}/bitext.npz --text {DATA}/bitext.txt"
 
 
 @pytest.fixture(autouse=True)
-def _eighty_columns(monkeypatch) -> None:
+def _eighty_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def test_the_matrix_as_text(done, golden) -> None:
+def test_the_matrix_as_text(done, golden):
     text = done(f"{SHOW} --sentence de-3").out
     golden("bitext_show.txt", text)
     with np.load(DATA / "bitext.npz") as scores:
@@ -32,17 +32,17 @@ def test_the_matrix_as_text(done, golden) -> None:
 
 
 @pytest.mark.parametrize(("wanted", "shown"), [("", "de-1"), ("--sentence 4", "de-4"), ("--sentence de-2", "de-2")])
-def test_which_pair(done, wanted, shown) -> None:
+def test_which_pair(done, wanted, shown):
     assert done(f"{SHOW} {wanted}").out.decode().partition(":")[0] == shown
 
 
-def test_without_words_they_are_numbers_as_in_links(done) -> None:
+def test_without_words_they_are_numbers_as_in_links(done):
     lines = done(f"bitext show {DATA}/bitext.npz").out.decode().splitlines()
     assert lines[2].split() == [*"0123456", "p(link)"]
     assert lines[3].split()[0] == "0"
 
 
-def test_other_methods(done) -> None:
+def test_other_methods(done):
     line = f"{SHOW} --method randomized --iterations 30"
     ran = done(f"{line} --seed 7")
     assert "probabilities by method randomized, 30 iterations" in ran.out.decode()
@@ -51,14 +51,14 @@ def test_other_methods(done) -> None:
     assert "|method:randomized|iterations:30|chains:" in done(line).signature
 
 
-def test_the_width_of_the_terminal(done, monkeypatch) -> None:
+def test_the_width_of_the_terminal(done, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     lines = done(SHOW).out.decode().splitlines()
     assert max(map(len, lines[1:])) <= 40
     assert lines[2].split() == ["h", "r"]
 
 
-def test_a_terminal_gets_text(terminal) -> None:
+def test_a_terminal_gets_text(terminal):
     code, shown = terminal(*SHOW.split())
     assert code == 0
     assert "[▓▓]" in shown
@@ -66,7 +66,7 @@ def test_a_terminal_gets_text(terminal) -> None:
 
 
 @pytest.mark.parametrize("name", ["pair.txt", "pair"])
-def test_files(done, name) -> None:
+def test_files(done, name):
     assert not done(f"{SHOW} -o {name}").out
     assert Path(name).read_bytes() == done(SHOW).out
 
@@ -88,7 +88,7 @@ def test_files(done, name) -> None:
         pair.npy -q -o none/pair.png      |  none/pair.png
     """),
 )
-def test_errors_are_one_line(refused, put, line, says) -> None:
+def test_errors_are_one_line(refused, put, line, says):
     put("pair.npy", np.eye(2))
     put("three.txt", "a ||| b c d\n")
     put("empty.jsonl", "")
@@ -98,14 +98,14 @@ def test_errors_are_one_line(refused, put, line, says) -> None:
     assert sorted(path.name for path in Path().iterdir()) == before
 
 
-def test_other_pairs_may_be_unusable(deptree, put) -> None:
+def test_other_pairs_may_be_unusable(deptree, put):
     put("two.npz", {"bad": np.full((2, 2), np.nan), "good": np.eye(2)})
     ran = deptree("bitext show two.npz --sentence good")
     assert (ran.code, ran.out[:6]) == (0, b"good: ")
     assert deptree("bitext show two.npz --on-error skip").code == 1
 
 
-def test_what_a_terminal_would_obey_is_left_out(done, put) -> None:
+def test_what_a_terminal_would_obey_is_left_out(done, put):
     put("pair.npz", {"x\x1b[31m": np.eye(1)})
     put("pair.txt", "a\x1b[31m ||| b\u202e\n")
     text = done("bitext show pair.npz --text pair.txt").out.decode()
@@ -117,7 +117,7 @@ def test_what_a_terminal_would_obey_is_left_out(done, put) -> None:
 # The text of a picture.
 
 
-def picture(source: str, target: str, links: dict[tuple[int, int], float], targets: list[int]) -> AlignmentPicture:
+def picture(source, target, links, targets):
     """A picture of words, where all links but these are impossible."""
     words = source.split(), target.split()
     probabilities = np.zeros((len(words[0]), len(words[1])))
@@ -138,17 +138,17 @@ WIDE = picture("I yes no", "我 昨天 图书馆", {(0, 0): 1, (1, 1): 0.3}, [0,
     [(GOES, 60), (GOES, 28), (GOES, 25), (WIDE, 26)],
     ids=["words above", "words upright", "in strips", "wide characters"],
 )
-def test_the_text(golden, request, drawn, width) -> None:
+def test_the_text(golden, request, drawn, width):
     """The less room there is, the narrower: words above their columns, upright, and the matrix in strips."""
     golden(f"bitext_show_{request.node.callspec.id.replace(' ', '_')}.txt", alignment_text(drawn, width).encode())
 
 
-def test_wide_source_words() -> None:
+def test_wide_source_words():
     rows = alignment_text(picture("图书馆 我", "library I", {(0, 0): 1, (1, 1): 1}, [0, 1]), 80).splitlines()[2:5]
     assert {rows.index(row): cells(row[: row.index("[")]) for row in rows[1:]} == {1: 8, 2: 15}
 
 
-def test_only_a_link_has_a_number() -> None:
+def test_only_a_link_has_a_number():
     """That of the header: the probability of the link, of nothing where there is none."""
     lines = alignment_text(picture("a b", "c d", {(0, 0): 0.25, (0, 1): 0.25, (1, 1): 0.9}, [-1, 1]), 80).splitlines()
     assert lines[2].split() == ["c", "d", "p(link)"]
@@ -161,12 +161,12 @@ def test_only_a_link_has_a_number() -> None:
     ("probability", "shade"),
     [(0.0, EMPTY), (0.0099, EMPTY), (0.01, "░"), (0.2499, "░"), (0.25, "▒"), (0.5, "▓"), (0.75, "█"), (1.0, "█")],
 )
-def test_shades(probability, shade) -> None:
+def test_shades(probability, shade):
     row = alignment_text(picture("a", "b", {(0, 0): probability}, [-1]), 80).splitlines()[3]
     assert row.split()[1] == 2 * shade
 
 
-def test_long_words_are_cut() -> None:
+def test_long_words_are_cut():
     long = picture("Donaudampfschifffahrtsgesellschaft", 2 * "Rechtsschutzversicherung ", {(0, 0): 1}, [0])
     lines = alignment_text(long, 80).splitlines()
     assert lines[2].split() == 2 * ["Rechtsschutzversich…"] + ["p(link)"]
@@ -176,7 +176,7 @@ def test_long_words_are_cut() -> None:
     assert upright[13].split() == ["…", "…", "p(link)"]
 
 
-def test_marks_stay_on_their_letters() -> None:
+def test_marks_stay_on_their_letters():
     decomposed = "cafe\u0301 na\u0308chste\u200d"
     lines = alignment_text(picture("a " * 5, decomposed, {}, [-1] * 5), 20).splitlines()
     assert any(line.split()[0] == "e\u0301" for line in lines if line.strip())
@@ -184,13 +184,13 @@ def test_marks_stay_on_their_letters() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 22])
-def test_words_from_right_to_left_stay_in_their_columns(width) -> None:
+def test_words_from_right_to_left_stay_in_their_columns(width):
     """A terminal would turn a run of them round; a mark behind each ends the run."""
     lines = alignment_text(picture("we you", "שלום עליכם שם", {(0, 0): 1}, [0, -1]), width).splitlines()
     assert not any(re.search("[\u05d0-\u05ea] +[\u05d0-\u05ea]", line) for line in lines)
 
 
-def test_colour_says_what_is_in_doubt() -> None:
+def test_colour_says_what_is_in_doubt():
     plain, coloured = alignment_text(GOES, 60), alignment_text(GOES, 60, colour=True)
     assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
     assert "\x1b[33m  0.5000\x1b[0m" in coloured
@@ -201,7 +201,7 @@ def test_colour_says_what_is_in_doubt() -> None:
 
 @pytest.mark.parametrize("width", [24, 40, 80, 200])
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (1, 30), (30, 1), (12, 9), (40, 70)])
-def test_any_pair_fits(p, q, width) -> None:
+def test_any_pair_fits(p, q, width):
     """Every line fits, every link is in brackets once, and every cell is there once."""
     rng = np.random.default_rng(p + q)
     targets = np.full(p, -1, np.int32)

@@ -9,9 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +23,7 @@ EVIL = "</script><script>document.title='caught'</script><img/src=x>"
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser():
     """Chromium."""
     if TOOLS.is_dir() and str(TOOLS) not in sys.path:
         sys.path.append(str(TOOLS))
@@ -40,7 +38,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reports(tmp_path_factory):
     """A folder with reports: `sample.html`, and `evil.html`, whose first sentence has markup everywhere."""
     folder = tmp_path_factory.mktemp("reports")
     gold = (DATA / "gold.conllu").read_text(encoding="utf-8")
@@ -68,13 +66,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(browser: Any, reports: Path) -> Iterator[Any]:
+def opened(browser, reports):
     """Opens a report: ``opened("sample", "en-1", width=360)``; at the end nothing was asked of a network or said."""
     context = browser.new_context(accept_downloads=True)
     context.set_default_timeout(5000)
-    noted: list[str] = []
+    noted = []
 
-    def open_(name: str, sent_id: str = "", width: int = 1200, height: int = 900, scheme: str = "light") -> Any:
+    def open_(name, sent_id="", width=1200, height=900, scheme="light"):
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme)

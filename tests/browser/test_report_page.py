@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.browser.conftest import AXE, DATA, EVIL
@@ -11,18 +9,18 @@ from tests.browser.conftest import AXE, DATA, EVIL
 pytestmark = pytest.mark.slow("process")
 
 
-def ids(page) -> list[str]:
+def ids(page):
     return page.locator(".rows .id bdi").all_text_contents()
 
 
-def heads(page) -> dict[str, str]:
+def heads(page):
     """The bars: name of the head -> probability."""
     bars = page.locator(".heads .head")
     names = bars.locator(".name bdi").all_text_contents()
     return dict(zip(names, bars.locator(".p").all_text_contents(), strict=True))
 
 
-def look_at(page, word: int) -> None:
+def look_at(page, word):
     page.locator(f'.word[data-word="{word}"]').click()
 
 
@@ -118,7 +116,7 @@ def test_marks_stay_and_are_exported(opened, tmp_path):
     assert changed[1].split("\t")[6:] == ["4", "nmod", "_", f"{misc}|DoubtNote=ambiguous: who has it?"]
 
 
-def saved(page, button: str, path: Path) -> Path:
+def saved(page, button, path):
     with page.expect_download() as download:
         page.get_by_role("button", name=button, exact=True).click()
     download.value.save_as(path)

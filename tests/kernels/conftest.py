@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from numba import config
-from numpy.typing import NDArray
 
 # Plain Python takes a hundred times as long as machine code: fewer examples, and fewer draws for the laws.
 DRAWS = 600 if config.DISABLE_JIT else 20_000
@@ -16,12 +15,12 @@ if config.DISABLE_JIT:
 
 
 @pytest.fixture(scope="session")
-def draws() -> int:
+def draws():
     """How many trees to draw for a law."""
     return DRAWS
 
 
 @pytest.fixture
-def state() -> NDArray[np.uint64]:
+def state():
     """The state of a generator, the same for every test."""
     return np.array([1, 2, 3, 4], dtype=np.uint64)

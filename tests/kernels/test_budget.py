@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,10 +16,10 @@ from tests.sample import DATA
 
 
 @pytest.fixture
-def left(monkeypatch) -> Callable[[float], Budget]:
+def left(monkeypatch):
     """Python at work, with so many steps left."""
 
-    def start(steps: float) -> Budget:
+    def start(steps):
         found = Budget()
         found.steps = steps
         monkeypatch.setattr(budget, "BUDGET", found)
@@ -31,18 +28,18 @@ def left(monkeypatch) -> Callable[[float], Budget]:
     return start
 
 
-def machine(*args: Any) -> str:
+def machine(*args):
     return "machine code"
 
 
-def looking(name: str) -> str:
+def looking(name):
     return f"Python {name}"
 
 
 LOOKING = PythonKernel(looking, lambda: machine)
 
 
-def deep(calls: int) -> str:
+def deep(calls):
     for _ in range(calls):
         LOOKING("x")
     return "Python"
@@ -51,7 +48,7 @@ def deep(calls: int) -> str:
 DEEP = PythonKernel(deep, lambda: machine)
 
 
-def test_what_is_foreseen_decides(left) -> None:
+def test_what_is_foreseen_decides(left):
     left(10)
     foresee(10)
     assert LOOKING.function("x") == "Python x"
@@ -60,7 +57,7 @@ def test_what_is_foreseen_decides(left) -> None:
     assert LOOKING("x") == "machine code"
 
 
-def test_words_below_long_arcs_are_foreseen(left) -> None:
+def test_words_below_long_arcs_are_foreseen(left):
     """Those between the ends of each arc are looked at: in a star of 1,000 words half a million."""
     asked = left(WORTH)
     crossings(np.array([range(1000)]))
@@ -69,12 +66,12 @@ def test_words_below_long_arcs_are_foreseen(left) -> None:
     assert asked.steps is None
 
 
-def test_calls_spend_the_budget(left) -> None:
+def test_calls_spend_the_budget(left):
     left(3)
     assert [LOOKING(name) for name in "abcd"] == ["Python a", "Python b", "Python c", "machine code"]
 
 
-def test_what_python_has_begun_it_ends(left) -> None:
+def test_what_python_has_begun_it_ends(left):
     """Unless somebody does it once more: a kernel is not left to machine code half-way."""
     left(3)
     assert DEEP(9) == "Python"
@@ -82,14 +79,14 @@ def test_what_python_has_begun_it_ends(left) -> None:
 
 
 @pytest.mark.parametrize(("is_kept", "calls"), [(True, 3), (False, 5)])
-def test_python_does_more_while_a_kernel_is_not_kept(left, monkeypatch, is_kept, calls) -> None:
+def test_python_does_more_while_a_kernel_is_not_kept(left, monkeypatch, is_kept, calls):
     monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is looking.__code__)
     kernel = PythonKernel(looking, lambda: machine)
     left(3).more = 2
     assert [kernel("x") for _ in range(6)] == ["Python x"] * calls + ["machine code"] * (6 - calls)
 
 
-def test_the_outermost_kernel_decides(left, monkeypatch) -> None:
+def test_the_outermost_kernel_decides(left, monkeypatch):
     """Of the kernels within it no machine code is made."""
     monkeypatch.setattr(kept, "is_kept", lambda code: code is looking.__code__)
     kernel = PythonKernel(deep, lambda: machine)
@@ -99,7 +96,7 @@ def test_the_outermost_kernel_decides(left, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, is_kept) -> None:
+def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, is_kept):
     monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is None)
     found = left(3)
     found.more = 2
@@ -109,10 +106,10 @@ def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left
     assert found.steps is None
 
 
-def test_who_does_it_once_more_begins_anew(left) -> None:
+def test_who_does_it_once_more_begins_anew(left):
     found, begun = left(3), []
 
-    def work() -> str:
+    def work():
         begun.append(found.steps)
         return DEEP(9)
 
@@ -121,7 +118,7 @@ def test_who_does_it_once_more_begins_anew(left) -> None:
     assert once_more(work) == "machine code"
 
 
-def test_an_error_leaves_nothing_behind(left) -> None:
+def test_an_error_leaves_nothing_behind(left):
     left(100)
     failing = PythonKernel(lambda: 1 / 0, lambda: machine)
     for run in (failing, lambda: once_more(failing)):
@@ -130,9 +127,9 @@ def test_an_error_leaves_nothing_behind(left) -> None:
         assert (budget.RUNNING.inside, budget.RUNNING.again) == (None, False)
 
 
-def test_what_waits_is_done_before_the_first_kernel_is_compiled(left) -> None:
+def test_what_waits_is_done_before_the_first_kernel_is_compiled(left):
     left(1)
-    done: list[int] = []
+    done = []
     for number in (1, 2):
         budget.when_compiled(lambda number=number: done.append(number))
     assert done == []
@@ -142,7 +139,7 @@ def test_what_waits_is_done_before_the_first_kernel_is_compiled(left) -> None:
     assert done == [1, 2, 3]
 
 
-def test_who_forbids_to_compile_is_obeyed(left) -> None:
+def test_who_forbids_to_compile_is_obeyed(left):
     left(float("inf"))
     foresee(1e300)
     compile_kernels()
@@ -165,7 +162,7 @@ main()
 """
 
 
-def run(folder: Path, worth: float, line: str, **environment: str) -> tuple[bytes, list[str]]:
+def run(folder, worth, line, **environment):
     """What a command writes, and whether numba was loaded, and how many kernels were compiled."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     env = kept | {"NUMBA_CACHE_DIR": str(folder)} | environment
@@ -175,14 +172,14 @@ def run(folder: Path, worth: float, line: str, **environment: str) -> tuple[byte
     return ended.stdout, ended.stderr.decode().split()
 
 
-def test_small_work_loads_no_compiler(tmp_path) -> None:
+def test_small_work_loads_no_compiler(tmp_path):
     """A newcomer's first lines."""
     for line in (f"sample {DATA}/one.npy --seed 7", f"check-bias {DATA}/figure1.npy --sampler wilson-rc --seed 7"):
         assert run(tmp_path, WORTH, line)[1] == ["False", "0"]
 
 
 @pytest.mark.slow("compile")
-def test_the_bytes_are_the_same_whenever_python_hands_over(tmp_path) -> None:
+def test_the_bytes_are_the_same_whenever_python_hands_over(tmp_path):
     """Never, nor in the midst of a walk while no machine code is kept; then at once; then in the midst of a walk."""
     line = f"sample {DATA}/scores.npz --from natasha --sampler wilson-rc -k 30 --seed 7"
     python, told = run(tmp_path, 1e12, line)

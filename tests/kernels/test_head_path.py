@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.cells import place_of
 from deptree_cli.kernels.head_path import (
@@ -25,7 +25,7 @@ from deptree_cli.kernels.numbers import wide_log
 Float = NDArray[np.float64]
 
 
-def tables_for(n: int, kind: Kind) -> PathTables:
+def tables_for(n, kind):
     """Not zeros: what was there before does no harm."""
     tables = PathTables(kind.zeros((n, 3 * n + LEVELS)), kind.zeros((2 + n.bit_length(), n)))
     for part in tables if kind is REAL else (tables.H[0], tables.R[0]):
@@ -33,12 +33,12 @@ def tables_for(n: int, kind: Kind) -> PathTables:
     return tables
 
 
-def logs(numbers, kind: Kind) -> Float:
+def logs(numbers, kind):
     with np.errstate(divide="ignore"):
         return wide_log(numbers) if kind is WIDE else np.log(numbers)
 
 
-def random_tree(n: int, rng: np.random.Generator, root: int) -> NDArray[np.int64]:
+def random_tree(n, rng, root):
     """Heads by node; all words hang on the node `root`, below it in a random order."""
     heads = np.full(n + 1, FREE)
     order = [root, *rng.permutation([word for word in range(1, n + 1) if word != root]).tolist()]
@@ -47,7 +47,7 @@ def random_tree(n: int, rng: np.random.Generator, root: int) -> NDArray[np.int64
     return heads
 
 
-def log_partition_given(log_scores: Float, root: int, heads: NDArray[np.int64]) -> float:
+def log_partition_given(log_scores, root, heads):
     """log Z of the trees that hang on the node `root` and have the given heads."""
     only, words = log_scores.copy(), np.flatnonzero(heads != FREE)
     given_scores = only[heads[words], words]
@@ -61,7 +61,7 @@ def log_partition_given(log_scores: Float, root: int, heads: NDArray[np.int64]) 
         return -np.inf
 
 
-def log_head_probs(log_scores: Float, root: int, heads: NDArray[np.int64], word: int) -> Float:
+def log_head_probs(log_scores, root, heads, word):
     """One sum for each head that the word might have."""
     with_head = np.tile(heads, (len(heads), 1))
     with_head[:, word] = np.arange(len(heads))
@@ -70,7 +70,7 @@ def log_head_probs(log_scores: Float, root: int, heads: NDArray[np.int64], word:
 
 
 @given(st.integers(2, 11), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 20.0]), st.booleans(), st.booleans())
-def test_against_sums_of_trees(graphs, n, seed, scale, wide, single_root) -> None:
+def test_against_sums_of_trees(graphs, n, seed, scale, wide, single_root):
     """Entry by entry, for any order of the words, some of which have their heads before."""
     rng, kind, log_scores = np.random.default_rng(seed), WIDE if wide else REAL, graphs.gaussian(n, scale, seed % 1000)
     weights, root = kind.exp(log_scores), int(rng.integers(1, n + 1)) if single_root else 0
@@ -90,7 +90,7 @@ def test_against_sums_of_trees(graphs, n, seed, scale, wide, single_root) -> Non
         set_head(path, tree[word])
 
 
-def test_a_full_neighbourhood_in_the_set_of_trees() -> None:
+def test_a_full_neighbourhood_in_the_set_of_trees():
     """Trees in one place move on to the next, around the end of the table, which is far more than a quarter full."""
     trees = np.random.default_rng(3).permutation(1000)[:31, None].astype(np.int32)
     table = np.zeros(32, dtype=np.int64)

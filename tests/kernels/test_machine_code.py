@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numba
 import numpy as np
@@ -39,21 +38,21 @@ assert 0 <= uniform(np.array([1, 2, 3, 4], dtype=np.uint64)) < 1
 """
 
 
-def run_host(folder: Path, **environment: str) -> None:
+def run_host(folder, **environment):
     """Run the host program as a module file, for functions of a string are not cached."""
     (folder / "host.py").write_text(HOST)
     own = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     subprocess.run([sys.executable, "-c", "import host"], cwd=folder, env=own | environment, check=True, timeout=100)
 
 
-def functions_in(folder: Path) -> set[str]:
+def functions_in(folder):
     """The names of the functions whose machine code is anywhere below a folder."""
     return {path.name.split("-")[0] for path in folder.rglob("*.nbc")}
 
 
 @pytest.mark.slow("compile")
 @compiled_only
-def test_a_host_program_keeps_its_own_cache(tmp_path) -> None:
+def test_a_host_program_keeps_its_own_cache(tmp_path):
     """And the folder of numba goes before ours."""
     run_host(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert functions_in(tmp_path / "__pycache__") == {"host.before", "host.after"}
@@ -74,14 +73,14 @@ def unchecked(x, y, bits):
     return x / y, bits + bits
 
 
-def test_arithmetic_is_silent() -> None:
+def test_arithmetic_is_silent():
     """Compiled or not: divisions by zero give inf, integers wrap around, and nobody is warned."""
     with np.errstate(all="raise"):
         assert unchecked(np.float64(1.0), np.float64(0.0), np.uint64(2**63)) == (np.inf, 0)
 
 
 @compiled_only
-def test_kernels_let_other_threads_run_and_keep_to_ieee_754() -> None:
+def test_kernels_let_other_threads_run_and_keep_to_ieee_754():
     assert unchecked.targetoptions["nogil"]
     assert "fastmath" not in unchecked.targetoptions
 
@@ -104,7 +103,7 @@ def put_three(items, place):
 
 
 @compiled_only
-def test_a_literal_is_a_number_like_any_other() -> None:
+def test_a_literal_is_a_number_like_any_other():
     """And what is called within another kernel can be called from Python."""
     items = np.zeros(3, dtype=np.int64)
     put_three(items, 2)
@@ -141,13 +140,13 @@ def last_row(table):
 
 @compiled_only
 @pytest.mark.parametrize("careless", [borrowed_pair, sum_of_pair])
-def test_arrays_that_nobody_counts(careless) -> None:
+def test_arrays_that_nobody_counts(careless):
     with pytest.raises(TypeError, match="pair returns arrays: say that it allocates"):
         careless(np.zeros(1))
 
 
 @compiled_only
-def test_a_view_is_not_counted() -> None:
+def test_a_view_is_not_counted():
     assert last_row(np.ones((3, 2))) == 1.0
     assert "NRT_incref" not in next(iter(last_row.inspect_llvm().values()))
 
@@ -155,7 +154,7 @@ def test_a_view_is_not_counted() -> None:
 # What machine code stands on: a change of a kernel, of the main house or of a wing, makes it stale.
 
 
-def test_all_kernels_are_among_the_sources() -> None:
+def test_all_kernels_are_among_the_sources():
     """Whatever is made by the decorator."""
     decorated = {path for path in FILES.values() if "\n@kernel" in path.read_text(encoding="utf-8")}
     assert decorated <= set(kept.kernel_files())
@@ -163,7 +162,7 @@ def test_all_kernels_are_among_the_sources() -> None:
     assert rooms >= {"kernels", "hpyp", "bitext", "second_order"}
 
 
-def test_a_changed_kernel_makes_machine_code_stale(tmp_path, monkeypatch) -> None:
+def test_a_changed_kernel_makes_machine_code_stale(tmp_path, monkeypatch):
     """Each file of kernels is compiled for types of others, so all are stale; other files do not matter."""
     copy = tmp_path / "deptree_cli"
     shutil.copytree(kept.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))

@@ -36,28 +36,28 @@ class Kind(NamedTuple):
     ulps: int
 
 
-def wide(x: float) -> tuple[float, int]:
+def wide(x):
     """A wide number that grows with x, faster than x, so that exponents differ."""
     return (x, round(math.log(abs(x)) / 20)) if x else (0.0, w.ZERO)
 
 
-def wide_array(numbers: list[tuple[float, int]]) -> w.Wide:
+def wide_array(numbers):
     mantissas, exponents = zip(*numbers, strict=True)
     return np.array(mantissas), np.array(exponents)
 
 
-def exact_wide(x: tuple[float, int]) -> Fraction:
+def exact_wide(x):
     return Fraction(float(x[0])) * (Fraction(2) ** (512 * int(x[1])) if x[0] else 1)
 
 
-def nearest(x: Fraction) -> float:
+def nearest(x):
     try:
         return float(x)
     except OverflowError:
         return math.inf
 
 
-def dual_of(number: Callable[[float], Any], array: Callable[[Any], Any], exact: Callable[[Any], Fraction]) -> Kind:
+def dual_of(number, array, exact):
     return Kind(
         lambda x, slope: Dual(number(x), number(slope)),
         lambda numbers: Dual(array([x.value for x in numbers]), array([x.tangent for x in numbers])),
@@ -66,7 +66,7 @@ def dual_of(number: Callable[[float], Any], array: Callable[[Any], Any], exact: 
     )
 
 
-def exact_real(x: float) -> Fraction:
+def exact_real(x):
     return Fraction(float(x))
 
 
@@ -81,7 +81,7 @@ KINDS = {
 EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
-def check(kind: Kind, found: Any, value: Fraction, slope: Fraction, *terms: Fraction) -> None:
+def check(kind, found, value, slope, *terms):
     """To a few half units in the last place of the largest of some terms (of the result, where none are named)."""
     found_value, found_slope = kind.fractions(found)
     unit = Fraction(kind.ulps, 2**53)
@@ -91,7 +91,7 @@ def check(kind: Kind, found: Any, value: Fraction, slope: Fraction, *terms: Frac
 
 @EACH_KIND
 @given(SIZES, SIZES, SLOPES, SLOPES, FACTORS)
-def test_arithmetic(kind, size_x, size_y, slope_x, slope_y, factor) -> None:
+def test_arithmetic(kind, size_x, size_y, slope_x, slope_y, factor):
     x, y = kind.number(size_x, slope_x), kind.number(size_y, slope_y)
     (a, da), (b, db) = kind.fractions(x), kind.fractions(y)
     f = Fraction(factor)
@@ -104,7 +104,7 @@ def test_arithmetic(kind, size_x, size_y, slope_x, slope_y, factor) -> None:
 
 @EACH_KIND
 @given(SIZES, SIZES, SLOPES)
-def test_comparisons_and_logarithms(kind, size_x, size_y, slope) -> None:
+def test_comparisons_and_logarithms(kind, size_x, size_y, slope):
     """Of a dual number those of its value."""
     x, y = kind.number(size_x, slope), kind.number(size_y, -slope)
     (a, _), (b, _) = kind.fractions(x), kind.fractions(y)
@@ -140,7 +140,7 @@ compiled_sum = njit(error_model="numpy")(sum_of_several)
 @pytest.mark.slow("size")
 @EACH_KIND
 @given(st.lists(st.tuples(SIZES, SIZES, SLOPES, SLOPES), min_size=1, max_size=19))
-def test_sums_of_products(kind, pairs) -> None:
+def test_sums_of_products(kind, pairs):
     """In any order: the error is at most the number of additions times that of one, of the sum of absolute values."""
     xs, ys = [kind.number(x, dx) for x, _, dx, _ in pairs], [kind.number(y, dy) for _, y, _, dy in pairs]
     exact = [(*kind.fractions(x), *kind.fractions(y)) for x, y in zip(xs, ys, strict=True)]
@@ -152,7 +152,7 @@ def test_sums_of_products(kind, pairs) -> None:
 
 
 @EACH_KIND
-def test_arrays(kind) -> None:
+def test_arrays(kind):
     """What is put can be got; rows and parts are views; 0 and 1 are of the array's kind."""
     numbers = [kind.number(1.5 + i, 0.25 * i) for i in range(4)]
     array = kind.array(numbers)
@@ -172,7 +172,7 @@ def test_arrays(kind) -> None:
 
 
 @pytest.mark.parametrize(("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True)])
-def test_how_far_a_kind_reaches(name, far) -> None:
+def test_how_far_a_kind_reaches(name, far):
     array = KINDS[name].array([KINDS[name].number(1.0, 0.0)])
     assert ops.reaches(array, -299.0)
     assert bool(ops.reaches(array, -1e6)) is far
@@ -197,7 +197,7 @@ compiled_everything = njit(error_model="numpy")(everything)
 @pytest.mark.slow("compile")
 @pytest.mark.parametrize("name", ["float64", "wide", "dual"])
 @given(SIZES, SIZES, SLOPES, SLOPES, FACTORS)
-def test_python_and_machine_code_agree_to_the_last_bit(name, size_x, size_y, slope_x, slope_y, factor) -> None:
+def test_python_and_machine_code_agree_to_the_last_bit(name, size_x, size_y, slope_x, slope_y, factor):
     """Whether `singledispatch` chooses the body or numba does. (Without compilation this compares Python to itself.)"""
     kind, far = KINDS[name], wide(0.25)
     x, y = kind.number(size_x, slope_x), kind.number(size_y, slope_y)
@@ -210,7 +210,7 @@ def test_python_and_machine_code_agree_to_the_last_bit(name, size_x, size_y, slo
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_sums_of_vectors_are_the_same_digits(dtype) -> None:
+def test_sums_of_vectors_are_the_same_digits(dtype):
     rng = np.random.default_rng(0)
     compiled = njit(lambda x, y: ops.inner(x, y))
     for n in range(20):
@@ -230,7 +230,7 @@ def shifted(source, target, stop):
         ops.store_from(target, j, stop, ops.load_from(source, j, stop) * ops.load_from(target, j, stop))
 
 
-def test_vectors_touch_nothing_beyond_the_end() -> None:
+def test_vectors_touch_nothing_beyond_the_end():
     rng = np.random.default_rng(0)
     compiled = njit(shifted)
     for n in range(20):
@@ -249,17 +249,17 @@ Number = tuple[float, int]
 NOTHING = (0.0, w.ZERO)
 
 
-def number(log: float) -> Number:
+def number(log):
     """exp(log) as one wide number."""
     mantissas, exponents = w.wide_exp(np.array([log]))
     return float(mantissas[0]), int(exponents[0])
 
 
-def exact(x: Number) -> mp.mpf:
+def exact(x):
     return mp.mpf(x[0]) * mp.mpf(2) ** (512 * x[1])
 
 
-def close(found: Number, expected: mp.mpf, ulps: float = 1) -> bool:
+def close(found, expected, ulps=1):
     """To so many half units in the last place, and in canonical form."""
     is_normal = found == NOTHING or 2.0**-256 <= abs(found[0]) < 2.0**256
     return is_normal and abs(exact(found) - expected) <= abs(expected) * ulps * mp.mpf(2) ** -53
@@ -267,7 +267,7 @@ def close(found: Number, expected: mp.mpf, ulps: float = 1) -> bool:
 
 @pytest.mark.slow("size")
 @given(LOGS, LOGS)
-def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x, log_y) -> None:
+def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x, log_y):
     """One rounding an operation (two where addends are of neighbouring exponents)."""
     x, y = number(log_x), number(log_y)
     with mp.workprec(4000):
@@ -282,7 +282,7 @@ def test_arithmetic_is_that_of_float64_with_a_wider_exponent(log_x, log_y) -> No
 
 
 @given(st.integers(-5, 5), st.floats(-36, 36), st.floats(-36, 36))
-def test_neighbours_on_both_sides_of_a_change_of_exponent(boundary, below, above) -> None:
+def test_neighbours_on_both_sides_of_a_change_of_exponent(boundary, below, above):
     """Mantissas end at 2^256 = e^177.4; from there on every 512 bits or e^354.9."""
     log = (2 * boundary + 1) * 256 * math.log(2)
     x, y = number(log + below), number(log + above)
@@ -292,14 +292,14 @@ def test_neighbours_on_both_sides_of_a_change_of_exponent(boundary, below, above
 
 
 @given(LOGS, st.floats(allow_nan=False, allow_infinity=False))
-def test_scaling_by_any_float64(log_x, factor) -> None:
+def test_scaling_by_any_float64(log_x, factor):
     """Mantissas and factors may multiply to more than float64 holds."""
     mantissas, exponents = w.wide_scaled(w.wide_exp(np.array([[log_x]])), np.array([[factor]]))
     with mp.workprec(4000):
         assert close((float(mantissas[0, 0]), int(exponents[0, 0])), exact(number(log_x)) * mp.mpf(factor))
 
 
-def test_zero() -> None:
+def test_zero():
     x = number(-1e5)
     assert number(-math.inf) == NOTHING
     assert ops.add(NOTHING, x) == ops.add(x, NOTHING) == x
@@ -311,7 +311,7 @@ def test_zero() -> None:
     assert w.wide_log(w.wide_zeros(2)).tolist() == [-math.inf, -math.inf]
 
 
-def error_of_exp(x: float) -> float:
+def error_of_exp(x):
     """The logarithm of what `wide_exp` gives, less x."""
     with mp.workprec(400):
         m, e = number(x)
@@ -319,7 +319,7 @@ def error_of_exp(x: float) -> float:
 
 
 @pytest.mark.parametrize("size", [1.0, 300.0, 1e4, 1e9])
-def test_exponentials_and_logarithms(size) -> None:
+def test_exponentials_and_logarithms(size):
     """Half a unit in the last place of x, about 5e-17 |x|, and what exp itself loses of a mantissa up to e^177."""
     xs = np.random.default_rng(1).uniform(-size, size, 200)
     assert max(abs(error_of_exp(x)) - 5e-17 * abs(x) for x in xs.tolist()) < 1e-13
@@ -329,13 +329,13 @@ def test_exponentials_and_logarithms(size) -> None:
 
 
 @pytest.mark.parametrize("far", [0.0, 1e4, 1e9])
-def test_ratios_of_far_away_weights_are_exact(far) -> None:
+def test_ratios_of_far_away_weights_are_exact(far):
     """Numbers below a mask keep their proportions: their common error, of about far * 1e-16, divides out."""
     errors = [error_of_exp(step / 64 - far) for step in range(200)]
     assert max(errors) - min(errors) < 1e-13
 
 
-def test_exponents_beyond_any_score_do_not_wrap_around() -> None:
+def test_exponents_beyond_any_score_do_not_wrap_around():
     """Log-scores may be 1e15 apart; twenty arcs of them multiply to e^-2e16, in machine code too."""
     multiply, product = njit(lambda x, y: ops.multiply(x, y)), number(0.0)
     for _ in range(20):
@@ -346,7 +346,7 @@ def test_exponents_beyond_any_score_do_not_wrap_around() -> None:
 
 
 @pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
-def test_what_is_infinite_becomes_nan_and_stays_it(bad) -> None:
+def test_what_is_infinite_becomes_nan_and_stays_it(bad):
     """Whatever it is added to or multiplied by, and at once: nobody brings such a mantissa into range."""
     x = bounded(lambda: ops.scale(number(1.0), bad))
     for other in (number(-1e15), number(1e15), NOTHING, x):

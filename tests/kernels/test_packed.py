@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ class Shifted(NamedTuple):
     in_range: list[bool]
 
 
-def packed(sentences: list[Float], single_root: bool, dtype: Any = np.float64, rubbish: float = np.nan) -> Shifted:
+def packed(sentences, single_root, dtype=np.float64, rubbish=np.nan):
     """A batch of matrices, with rubbish in the padding, on the diagonal and in column 0: nobody may look there.
 
     Each sentence has its stretch of the packed array, with free places between them that must stay as they are.
@@ -49,7 +49,7 @@ def packed(sentences: list[Float], single_root: bool, dtype: Any = np.float64, r
     return Shifted(found, final_words.tolist(), constants.tolist(), in_range.tolist())
 
 
-def assert_shifted(found: Shifted, b: int, log_scores: Float, single_root: bool) -> None:
+def assert_shifted(found, b, log_scores, single_root):
     """A sentence of the batch is what the shift of it alone makes, to the last bit."""
     expected = shift(log_scores, space(single_root))
     np.testing.assert_array_equal(found.sentences[b], expected.log_weights)
@@ -60,7 +60,7 @@ def assert_shifted(found: Shifted, b: int, log_scores: Float, single_root: bool)
 @BOTH
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rubbish", [np.nan, np.inf, 99.0])
-def test_every_sentence_is_shifted_as_alone(graphs, single_root, dtype, rubbish) -> None:
+def test_every_sentence_is_shifted_as_alone(graphs, single_root, dtype, rubbish):
     """Also where ROOT's row, a word's column, or both are far from the others, or forbidden."""
     lengths = [3, 1, 5, 2, 8, 4, 1, 6]
     sentences = [graphs.gaussian(n, 7, seed=n) for n in lengths]
@@ -78,7 +78,7 @@ def test_every_sentence_is_shifted_as_alone(graphs, single_root, dtype, rubbish)
 
 @BOTH
 @pytest.mark.parametrize("mask", [-1e15, -1e32, -np.inf])
-def test_masks_forbid(graphs, single_root, mask) -> None:
+def test_masks_forbid(graphs, single_root, mask):
     """From -1e15 down; a score just above that is one. A word may be left with an arc from ROOT, or with none."""
     log_scores = graphs.gaussian(4)
     log_scores[2, 3] = log_scores[0, 4] = log_scores[3, 1] = -np.inf
@@ -99,7 +99,7 @@ def test_masks_forbid(graphs, single_root, mask) -> None:
 
 @BOTH
 @pytest.mark.parametrize("best", [1, 2, 5])
-def test_the_word_with_the_best_arc_from_root_is_last(graphs, single_root, best) -> None:
+def test_the_word_with_the_best_arc_from_root_is_last(graphs, single_root, best):
     """The best as it is after the shift, told apart where float64 rounds the difference off."""
     log_scores = graphs.gaussian(5)
     log_scores[0, 1:] = -3.0 + log_scores[1:, 1:].max(axis=0)

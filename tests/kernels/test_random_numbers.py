@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.kernels.categorical import NONE, draw_categorical
 from deptree_cli.kernels.xoshiro import uniform
 from tests.pearson import chi_square
@@ -22,11 +22,11 @@ def draw_uniform(state, count):
     return out
 
 
-def rotl(x: int, k: int) -> int:
+def rotl(x, k):
     return ((x << k) | (x >> (64 - k))) & MASK
 
 
-def reference(s: list[int]) -> int:
+def reference(s):
     """Blackman and Vigna's C code, next(), in Python's integers."""
     result = (rotl((s[0] + s[3]) & MASK, 23) + s[0]) & MASK
     t = (s[1] << 17) & MASK
@@ -39,13 +39,13 @@ def reference(s: list[int]) -> int:
     return result
 
 
-def test_the_definition_gives_what_is_published() -> None:
+def test_the_definition_gives_what_is_published():
     """The first outputs from the state 1, 2, 3, 4, as in the test vectors of rand_xoshiro and others."""
     plain = [1, 2, 3, 4]
     assert [reference(plain) for _ in range(4)] == [41943041, 58720359, 3588806011781223, 3591011842654386]
 
 
-def test_uniform_takes_the_upper_53_bits_and_advances_the_state() -> None:
+def test_uniform_takes_the_upper_53_bits_and_advances_the_state():
     state = np.random.default_rng(2).integers(0, 2**64, size=4, dtype=np.uint64)
     plain = [int(x) for x in state]
     expected = [(reference(plain) >> 11) / 2**53 for _ in range(500)]
@@ -53,7 +53,7 @@ def test_uniform_takes_the_upper_53_bits_and_advances_the_state() -> None:
     assert [int(x) for x in state] == plain
 
 
-def test_uniform_is_uniform() -> None:
+def test_uniform_is_uniform():
     """H0: uniform on [0, 1). A million numbers in 1,000 cells of 1,000 each; chi-square with 999 degrees of freedom has
     mean 999 and standard deviation 44.7: below 999 + 5 * 44.7 = 1,222, which chance misses once in about a million.
     (20 in each cell without compilation, a hundred times as slow.)"""
@@ -67,12 +67,12 @@ def test_uniform_is_uniform() -> None:
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
 
-def total_of(kind: Kind, weights: list[float]) -> object:
+def total_of(kind, weights):
     return kind.each(lambda part: part[0], kind.exp(np.log([sum(weights)])))
 
 
 @KINDS
-def test_draws_follow_the_weights(kind, draws, state) -> None:
+def test_draws_follow_the_weights(kind, draws, state):
     """H0: an index is drawn in proportion to its weight; chi-square, p < 1e-6 by chance."""
     weights = [0.05, 0.2, 0.4, 0.0, 0.35]
     with np.errstate(divide="ignore"):
@@ -84,12 +84,12 @@ def test_draws_follow_the_weights(kind, draws, state) -> None:
 
 
 @KINDS
-def test_nothing_to_draw_from(kind, state) -> None:
+def test_nothing_to_draw_from(kind, state):
     assert draw_categorical(kind.zeros(3), 0, 3, kind.each(lambda part: part[0], kind.zeros(1)), state) == NONE
 
 
 @KINDS
-def test_what_rounding_leaves_over_goes_to_the_last_possible_index(kind) -> None:
+def test_what_rounding_leaves_over_goes_to_the_last_possible_index(kind):
     """The total is larger than the sum of weights, and the random number as large as there is: all bits set."""
     with np.errstate(divide="ignore"):
         numbers = kind.exp(np.log([0.0, 0.25, 0.25, 0.0]))

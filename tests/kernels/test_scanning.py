@@ -13,14 +13,14 @@ from deptree_cli.kernels import columns as c
 from deptree_cli.kernels.text import is_between, number_at, says_something, sentence_ends, write_number
 
 
-def array(data: bytes) -> np.ndarray:
+def array(data):
     return np.frombuffer(data, dtype=np.uint8)
 
 
 @pytest.mark.parametrize(
     ("text", "number"), [(b"0", 0), (b"7", 7), (b"999999999", 999999999), (b"", -1), (b"-1", -1), (b"1_", -1)]
 )
-def test_numbers(text, number) -> None:
+def test_numbers(text, number):
     """Also beyond 255, although bytes are added up; written as they are read."""
     assert number_at(array(b"x" + text), 1, 1 + len(text)) == number
     out = np.zeros(12, dtype=np.uint8)
@@ -28,7 +28,7 @@ def test_numbers(text, number) -> None:
 
 
 @given(st.text("0-.9", max_size=6).map(str.encode), st.sampled_from([c.DASH, c.DOT]))
-def test_digits_on_both_sides_of_a_sign(text, sign) -> None:
+def test_digits_on_both_sides_of_a_sign(text, sign):
     pattern = rb"[0-9]+%b[0-9]+" % re.escape(bytes([sign]))
     assert is_between(array(text), 0, len(text), sign) == (re.fullmatch(pattern, text) is not None)
 
@@ -37,12 +37,12 @@ def test_digits_on_both_sides_of_a_sign(text, sign) -> None:
     ("label", "says"),
     [(b"_", False), (b"root", False), (b"dep", False), (b"roots", True), (b"x", True), (b"__", True), (b"det", True)],
 )
-def test_labels_that_say_something(label, says) -> None:
+def test_labels_that_say_something(label, says):
     assert says_something(array(label), 0, len(label)) == says
 
 
 @given(st.lists(st.sampled_from([b"a\n", b"\n", b" \r\n", b"# b\n", b"c"]), max_size=12), st.integers(1, 5))
-def test_sentences_end_behind_empty_lines_in_however_small_pieces(lines, size) -> None:
+def test_sentences_end_behind_empty_lines_in_however_small_pieces(lines, size):
     """Before a line that follows an empty one and is not empty itself; the state is carried from piece to piece."""
     data = b"".join(lines)
     state, ends = np.array([0, 1, 0, 0], dtype=np.int64), []
@@ -53,7 +53,7 @@ def test_sentences_end_behind_empty_lines_in_however_small_pieces(lines, size) -
     assert ends == expected_ends(data)
 
 
-def expected_ends(data: bytes) -> list[int]:
+def expected_ends(data):
     """Line by line, in plain Python."""
     ends, at, begun, after_empty = [], 0, False, False
     for line in re.findall(rb"[^\n]*\n|[^\n]+", data):

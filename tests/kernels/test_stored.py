@@ -29,7 +29,7 @@ print(sum(uniform.stats.cache_hits.values()), "from", kept.cache_folder())
 """
 
 
-def run(folder: Path, program: str = PROGRAM, **environment: str) -> list[str]:
+def run(folder, program=PROGRAM, **environment):
     """The lines that a program prints; nothing may stand on stderr."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
     own.setdefault("PYTHONPATH", str(Path(kept.__file__).parents[2]))
@@ -41,11 +41,11 @@ def run(folder: Path, program: str = PROGRAM, **environment: str) -> list[str]:
     return ended.stdout.splitlines()
 
 
-def kept_in(folder: Path) -> list[Path]:
+def kept_in(folder):
     return list(folder.rglob("xoshiro.uniform-*.nbc"))
 
 
-def make(*versions: Path, at: int) -> None:
+def make(*versions, at):
     """Folders of versions that were used at some time."""
     for version in versions:
         version.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def make(*versions: Path, at: int) -> None:
 
 
 @pytest.mark.slow("compile")
-def test_it_is_filled_and_used(tmp_path) -> None:
+def test_it_is_filled_and_used(tmp_path):
     assert run(tmp_path) == [f"0 from {tmp_path}/{OURS}"]
     assert run(tmp_path) == [f"1 from {tmp_path}/{OURS}"]
     assert (tmp_path / OURS).stat().st_mode & 0o777 == 0o700
@@ -61,7 +61,7 @@ def test_it_is_filled_and_used(tmp_path) -> None:
 
 
 @pytest.mark.slow("compile")
-def test_versions_of_long_ago_are_removed(tmp_path) -> None:
+def test_versions_of_long_ago_are_removed(tmp_path):
     """Eight of a file of kernels stay; other files do not count, whatever their names begin with."""
     make(folder := tmp_path / OURS, at=10**9)
     folder.chmod(0o700)
@@ -75,7 +75,7 @@ def test_versions_of_long_ago_are_removed(tmp_path) -> None:
 
 
 @pytest.mark.slow("compile")
-def test_versions_in_use_are_not_of_long_ago(tmp_path) -> None:
+def test_versions_in_use_are_not_of_long_ago(tmp_path):
     """Whoever makes more than eight new ones does not take from others what they run."""
     run(tmp_path)
     folder = tmp_path / OURS
@@ -89,7 +89,7 @@ def test_versions_in_use_are_not_of_long_ago(tmp_path) -> None:
     assert len(list(folder.glob("kernels.xoshiro-*"))) == 8
 
 
-def test_versions_that_another_process_removes_meanwhile(tmp_path) -> None:
+def test_versions_that_another_process_removes_meanwhile(tmp_path):
     """They are gone between the listing of a folder and the look at their age."""
     folders = [tmp_path / str(age) for age in range(12)]
     for age, folder in enumerate(folders):
@@ -113,7 +113,7 @@ assert "numba" not in sys.modules
 
 
 @pytest.mark.slow("compile")
-def test_what_is_kept_is_known_without_numba(tmp_path) -> None:
+def test_what_is_kept_is_known_without_numba(tmp_path):
     assert run(tmp_path, ASK) == ["False False False False"]
     run(tmp_path)
     assert run(tmp_path, ASK) == ["True True False False"]
@@ -122,7 +122,7 @@ def test_what_is_kept_is_known_without_numba(tmp_path) -> None:
 
 
 @pytest.fixture(scope="session")
-def filled(tmp_path_factory) -> Path:
+def filled(tmp_path_factory):
     """A home in which the program has run."""
     home = tmp_path_factory.mktemp("filled")
     run(home)
@@ -130,7 +130,7 @@ def filled(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def ours(filled, tmp_path) -> Path:
+def ours(filled, tmp_path):
     """The folder of machine code in such a home."""
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     return tmp_path / OURS
@@ -150,7 +150,7 @@ print(deptree_cli.__file__, sum(heard))
 
 
 @pytest.mark.slow("compile")
-def test_copies_of_the_package_share_it(tmp_path) -> None:
+def test_copies_of_the_package_share_it(tmp_path):
     """Wherever they are."""
     package, results = Path(kept.__file__).parents[1], []
     for name in ("one", "another/place"):
@@ -165,7 +165,7 @@ def test_copies_of_the_package_share_it(tmp_path) -> None:
     assert none == 0
 
 
-def test_overloads_kept_at_the_same_time_are_not_mixed_up(tmp_path) -> None:
+def test_overloads_kept_at_the_same_time_are_not_mixed_up(tmp_path):
     """As by two processes that have both found nothing; and what is for another processor is not found."""
     keys = [((kind,), ("x86_64-linux", "this", "+that")) for kind in ("float64", "int64")]
     assert [machine_code.load(tmp_path, "f", key) for key in keys] == [None, None]
@@ -185,7 +185,7 @@ DAMAGES = {
 
 @pytest.mark.slow("compile")
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_is_replaced(tmp_path, ours, damage) -> None:
+def test_a_damaged_file_is_replaced(tmp_path, ours, damage):
     (path,) = kept_in(ours)
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     assert run(tmp_path)[0].startswith("0 from ")
@@ -194,7 +194,7 @@ def test_a_damaged_file_is_replaced(tmp_path, ours, damage) -> None:
 
 @pytest.mark.slow("compile")
 @pytest.mark.parametrize("mode", [0o777, 0o720])
-def test_a_folder_that_others_can_write_to_is_not_read(tmp_path, ours, mode) -> None:
+def test_a_folder_that_others_can_write_to_is_not_read(tmp_path, ours, mode):
     ours.chmod(mode)
     (line,) = run(tmp_path)
     assert line == f"0 from {tmp_path}/tmp/deptree-{os.getuid()}-{ours.name}"
@@ -204,7 +204,7 @@ def test_a_folder_that_others_can_write_to_is_not_read(tmp_path, ours, mode) -> 
 
 
 @pytest.mark.slow("compile")
-def test_a_link_is_not_followed(tmp_path, ours) -> None:
+def test_a_link_is_not_followed(tmp_path, ours):
     ours.rename(tmp_path / "elsewhere")
     ours.symlink_to(tmp_path / "elsewhere")
     assert run(tmp_path)[0].startswith(f"0 from {tmp_path}/tmp")
@@ -212,7 +212,7 @@ def test_a_link_is_not_followed(tmp_path, ours) -> None:
 
 @pytest.mark.slow("compile")
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
-def test_a_folder_of_somebody_else_is_not_read(tmp_path, ours) -> None:
+def test_a_folder_of_somebody_else_is_not_read(tmp_path, ours):
     """Neither the user's own nor the one among temporary files, whose name everybody can guess."""
     os.chown(ours, 12345, 12345)
     assert run(tmp_path)[0].startswith(f"0 from {tmp_path}/tmp")
@@ -222,7 +222,7 @@ def test_a_folder_of_somebody_else_is_not_read(tmp_path, ours) -> None:
 
 
 @pytest.mark.slow("compile")
-def test_no_folder_can_be_made(tmp_path) -> None:
+def test_no_folder_can_be_made(tmp_path):
     """Files where folders would have to be."""
     (tmp_path / "file").touch()
     nowhere = str(tmp_path / "file")
@@ -248,7 +248,7 @@ kept.watch_compiling(None)
 
 
 @pytest.mark.slow("compile")
-def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path) -> None:
+def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path):
     """Also if there is machine code of other kernels."""
     (heard,) = run(tmp_path, WATCHED)
     assert heard == "1 0"
@@ -261,7 +261,7 @@ def test_a_watcher_hears_of_what_is_compiled_and_of_nothing_else(tmp_path) -> No
 
 @pytest.mark.slow("compile")
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_the_command_says_once_that_nothing_is_kept(tmp_path, jobs) -> None:
+def test_the_command_says_once_that_nothing_is_kept(tmp_path, jobs):
     """Whichever worker notices."""
     script = 'ulimit -f 1; trap "" XFSZ; exec "$0" -m deptree_cli decode "$1" --from natasha --format npz --jobs "$2"'
     command = ["bash", "-c", script, sys.executable, str(DATA / "scores.npz"), jobs]
@@ -276,10 +276,10 @@ def test_the_command_says_once_that_nothing_is_kept(tmp_path, jobs) -> None:
     ]
 
 
-def test_without_a_home(monkeypatch, tmp_path) -> None:
+def test_without_a_home(monkeypatch, tmp_path):
     """As for a user that the system knows nothing of, in a container."""
 
-    def homeless(_: Path) -> Path:
+    def homeless(_):
         raise RuntimeError("Could not determine home directory.")
 
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):

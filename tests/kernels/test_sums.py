@@ -45,12 +45,12 @@ class Factors(NamedTuple):
     constant: float
     nodes: int
 
-    def room(self, *shape: int) -> Any:
+    def room(self, *shape):
         """Numbers that nobody may read: not zeros."""
         return self.kind.each(lambda part: np.full_like(part, 77), self.kind.zeros(shape))
 
 
-def factors(log_scores: Float, single_root: bool, kind: Kind, final_word: int | None = None) -> Factors:
+def factors(log_scores, single_root, kind, final_word=None):
     """Shift, exponentiate and eliminate; the root of the best tree is eliminated last unless it is said."""
     shifted, nodes = shift(log_scores, space(single_root)), len(log_scores)
     if final_word is None:
@@ -63,7 +63,7 @@ def factors(log_scores: Float, single_root: bool, kind: Kind, final_word: int | 
     return Factors(kind, single_root, weights, final_word, A, S, *found, shifted.constant, nodes)
 
 
-def marginals_of(f: Factors) -> Any:
+def marginals_of(f):
     """P(head -> dependent), (n+1, n+1), in the kind's numbers, by the sweep backwards; all memory is full of others."""
     square = f.nodes, f.nodes
     adjoints, workspace, out = f.room(*square), f.room(3, WIDTH, f.nodes), f.room(*square)
@@ -71,7 +71,7 @@ def marginals_of(f: Factors) -> Any:
     return out
 
 
-def covariances_of(f: Factors, values: Float) -> Dual:
+def covariances_of(f, values):
     """Marginals and covariances of arcs, (n+1, n+1): by both sweeps on dual numbers."""
     W, square = Dual(f.weights, f.kind.scaled(f.weights, values)), (f.nodes, f.nodes)
     A, adjoints, out = (Dual(f.room(*square), f.room(*square)) for _ in range(3))
@@ -84,7 +84,7 @@ def covariances_of(f: Factors, values: Float) -> Dual:
 @BOTH
 @KINDS
 @LENGTHS
-def test_against_the_laplacian(kind, single_root, n, graphs) -> None:
+def test_against_the_laplacian(kind, single_root, n, graphs):
     """An independent program, on flat scores; whichever word is eliminated last."""
     log_scores = graphs.gaussian(n, 1, seed=n)
     for final_word in {1, (n + 1) // 2, n}:
@@ -98,7 +98,7 @@ def test_against_the_laplacian(kind, single_root, n, graphs) -> None:
 @BOTH
 @KINDS
 @LENGTHS
-def test_covariances_are_slopes(kind, single_root, n, graphs) -> None:
+def test_covariances_are_slopes(kind, single_root, n, graphs):
     """Of the marginals, by central differences of fourth order, h = 1e-3."""
     log_scores, h = graphs.gaussian(n, 3, seed=n), 1e-3
     values = np.random.default_rng(n).normal(size=(n + 1, n + 1))
@@ -114,7 +114,7 @@ def test_covariances_are_slopes(kind, single_root, n, graphs) -> None:
 @BOTH
 @KINDS
 @pytest.mark.parametrize("n", [2, 5, 9])
-def test_pivots_of_zero(kind, single_root, n, graphs) -> None:
+def test_pivots_of_zero(kind, single_root, n, graphs):
     """There are trees, but no arc from an earlier word to a later one: a pivot of 0 with a single root, no sums.
 
     With several roots, ROOT's arcs are part of the pivots.
@@ -131,7 +131,7 @@ def test_pivots_of_zero(kind, single_root, n, graphs) -> None:
 @BOTH
 @KINDS
 @pytest.mark.parametrize("n", [1, 3, 6])
-def test_no_tree(kind, single_root, n, graphs) -> None:
+def test_no_tree(kind, single_root, n, graphs):
     """ROOT has no arc; no word has any; two words have none from outside; and NaN is no positive pivot: no NaN."""
     rootless, nothing, cut, wrong = graphs.uniform(n), np.full((n + 1, n + 1), -np.inf), graphs.uniform(n), []
     rootless[0] = -np.inf
@@ -145,7 +145,7 @@ def test_no_tree(kind, single_root, n, graphs) -> None:
         assert eliminate(weights, S, workspace, single_root) == (-np.inf, kind is WIDE)
 
 
-def test_what_the_logarithms_add_up_to() -> None:
+def test_what_the_logarithms_add_up_to():
     """Worked by hand: pivots e^-5 and e^4 (and e^-3), of which the depth counts the negative ones only."""
     S, workspace = np.zeros(3), np.zeros((3, WIDTH, 3))
     for into, of_root, log_z, depth in ((-5.0, 4.0, -1.0, -5.0), (-5.0, -3.0, -8.0, -8.0), (7.0, -3.0, 4.0, -3.0)):
@@ -154,7 +154,7 @@ def test_what_the_logarithms_add_up_to() -> None:
         assert log_of_product(S) == (pytest.approx(log_z), pytest.approx(depth))
 
 
-def test_what_underflows_is_reported(graphs) -> None:
+def test_what_underflows_is_reported(graphs):
     """Halves of a sentence e^-800 apart: float64 finds no tree at all, or says that it may have lost some."""
     log_scores = graphs.disconnected(4, 800.0)
     assert not factors(log_scores, True, REAL).in_range
@@ -162,7 +162,7 @@ def test_what_underflows_is_reported(graphs) -> None:
     assert wide.log_z + wide.constant == pytest.approx(Oracle(graphs.distribution(log_scores)).log_z, rel=1e-14)
 
 
-def test_probabilities_that_do_not_sum_to_one() -> None:
+def test_probabilities_that_do_not_sum_to_one():
     """An adjoint that left the range of float64, or lost digits, is told of; by 1e-10 a sum may fail."""
     W = np.array([[0.0, 0.5, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     fine = np.array([[np.nan, 1.5, 1.0], [0.0, np.nan, np.inf], [0.0, 0.25, np.inf]])
@@ -174,7 +174,7 @@ def test_probabilities_that_do_not_sum_to_one() -> None:
             assert (out[W == 0.0] == 0.0).all()
 
 
-def test_rounding_makes_no_probability_negative() -> None:
+def test_rounding_makes_no_probability_negative():
     W = np.array([[0.0, 0.5, 1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     J, out = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, -1e-17], [0.0, 0.5, 0.0]]), np.zeros((3, 3))
     assert put_products(W, J, np.empty(3), out)
@@ -184,14 +184,14 @@ def test_rounding_makes_no_probability_negative() -> None:
 # Projective trees.
 
 
-def number_of_trees(n: int, single_root: bool) -> int:
+def number_of_trees(n, single_root):
     """Of projective trees of n words, in closed form."""
     return comb(3 * n - 2, n - 1) // n if single_root else comb(3 * n, n) // (2 * n + 1)
 
 
 @BOTH
 @KINDS
-def test_the_number_of_trees(single_root, kind, graphs) -> None:
+def test_the_number_of_trees(single_root, kind, graphs):
     assert [number_of_trees(n, True) for n in range(1, 8)] == [1, 2, 7, 30, 143, 728, 3876]
     for n in (1, 2, 3, 4, 5, 6, 7, 12):
         weights = kind.exp(graphs.uniform(n))
@@ -199,7 +199,7 @@ def test_the_number_of_trees(single_root, kind, graphs) -> None:
         assert logarithm(total) == pytest.approx(log(number_of_trees(n, single_root)), rel=1e-14, abs=1e-14)
 
 
-def test_no_projective_tree() -> None:
+def test_no_projective_tree():
     """Word 2 has no head; two words have ROOT only; only crossing arcs are left."""
     scores, nothing = np.full((3, 3), -np.inf), np.empty(2, dtype=np.int32)
     for word in (1, 2):

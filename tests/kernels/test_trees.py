@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT, space
 from deptree_cli.kernels.orders import are_trees, crossings, gaps
@@ -20,13 +19,13 @@ BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "mul
 SIZES = pytest.mark.parametrize("n", [1, 2, 3, 4])
 
 
-def best(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, float]:
+def best(scores, single_root):
     heads = np.full(len(scores) - 1, -9, dtype=np.int32)
     return heads, best_tree(scores, single_root, heads)
 
 
 @BOTH
-def test_the_best_trees_where_many_are_as_good(single_root, graphs) -> None:
+def test_the_best_trees_where_many_are_as_good(single_root, graphs):
     """Whole scores, whose sums are exact, and half of the arcs forbidden: the best, and all, once and in order."""
     for seed in range(60):
         scores, words = np.round(graphs.holes(1 + seed % 4, seed, single_root, scale=2)), np.arange(1, 2 + seed % 4)
@@ -40,7 +39,7 @@ def test_the_best_trees_where_many_are_as_good(single_root, graphs) -> None:
         assert scores[found, words].sum(axis=1).tolist() == sorted(totals[totals > -np.inf], reverse=True)
 
 
-def test_the_best_of_the_best_trees_of_each_root() -> None:
+def test_the_best_of_the_best_trees_of_each_root():
     """Whether one word takes ROOT at first, or several do, or none is possible."""
     rng, found = np.random.default_rng(1), set()
     for n in range(2, 32):
@@ -63,7 +62,7 @@ def test_the_best_of_the_best_trees_of_each_root() -> None:
 # Dominators: take a word out of the graph and see what can still be reached.
 
 
-def reached(allowed: Bool, starts: Bool, without: int) -> Bool:
+def reached(allowed, starts, without):
     """The words on ways from ROOT that do not pass one word."""
     found = starts.copy()
     found[without] = False
@@ -74,7 +73,7 @@ def reached(allowed: Bool, starts: Bool, without: int) -> Bool:
 
 
 @given(st.integers(1, 9), st.integers(0, 10**6), st.floats(0.05, 0.6))
-def test_dominators_of_random_graphs(n, seed, density) -> None:
+def test_dominators_of_random_graphs(n, seed, density):
     """Supported are arcs to d from those h that a way leads to which does not pass d."""
     rng = np.random.default_rng(seed)
     allowed = rng.random((n + 1, n + 1)) < density
@@ -93,7 +92,7 @@ def test_dominators_of_random_graphs(n, seed, density) -> None:
 # Labels by their probabilities.
 
 
-def label_of(probs: list[float], uniform: float) -> int:
+def label_of(probs, uniform):
     """The label of the one arc of a sentence of one word."""
     table = np.full((2, 2, len(probs)), np.nan)
     table[0, 1] = probs
@@ -104,23 +103,23 @@ def label_of(probs: list[float], uniform: float) -> int:
 
 @pytest.mark.quick
 @pytest.mark.parametrize(("uniform", "label"), [(0.0, 1), (0.249, 1), (0.25, 2), (0.749, 2), (0.75, 4), (0.999, 4)])
-def test_a_label_has_its_share_of_the_unit_interval(uniform, label) -> None:
+def test_a_label_has_its_share_of_the_unit_interval(uniform, label):
     assert label_of([0.0, 0.25, 0.5, 0.0, 0.25], uniform) == label
 
 
-def test_what_rounding_leaves_over_goes_to_the_last_possible_label() -> None:
+def test_what_rounding_leaves_over_goes_to_the_last_possible_label():
     assert label_of([0.5, 0.5 - 1e-9, 0.0], 1 - 1e-12) == 1
 
 
 # Shapes of heads.
 
 
-def all_heads(n: int) -> Int:
+def all_heads(n):
     """Every row of heads in range, trees or not."""
     return np.array(list(itertools.product(range(n + 1), repeat=n)), dtype=np.int64)
 
 
-def climb(heads: list[int], word: int) -> list[int]:
+def climb(heads, word):
     """A word, its head, and so on, in n steps at most; with ROOT at the end if it is above the word."""
     line = [word]
     while line[-1] and len(line) <= len(heads):
@@ -129,7 +128,7 @@ def climb(heads: list[int], word: int) -> list[int]:
 
 
 @SIZES
-def test_trees_are_what_climbs_to_root(n) -> None:
+def test_trees_are_what_climbs_to_root(n):
     every = all_heads(n)
     naive = [all(climb(heads, word)[-1] == 0 for word in range(1, n + 1)) for heads in every.tolist()]
     assert are_trees(every).tolist() == naive
@@ -137,7 +136,7 @@ def test_trees_are_what_climbs_to_root(n) -> None:
 
 
 @SIZES
-def test_the_first_arc_that_crosses(n) -> None:
+def test_the_first_arc_that_crosses(n):
     """Of two arcs one begins below the other and ends beyond it; words between the ends of an arc are named first."""
     every = all_heads(n)
     arcs = [[sorted((head, word)) for word, head in enumerate(heads, 1)] for heads in every.tolist()]
@@ -148,7 +147,7 @@ def test_the_first_arc_that_crosses(n) -> None:
 
 
 @SIZES
-def test_gaps(n) -> None:
+def test_gaps(n):
     """Some word between the ends is not below the head; trees without gaps are those without arcs that cross."""
     trees = all_trees(n, MULTI_ROOT).astype(np.int64)
     for heads, found in zip(trees.tolist(), gaps(trees).tolist(), strict=True):
@@ -163,16 +162,16 @@ def test_gaps(n) -> None:
 Reasons = tuple[list[int], list[int], int]
 
 
-def way(heads: list[int], node: int) -> list[int]:
+def way(heads, node):
     """The words from a node up to ROOT, or round a cycle once."""
-    found: list[int] = []
+    found = []
     while node and node not in found:
         found.append(node)
         node = heads[node]
     return found
 
 
-def reasons(heads: list[int], word: int, other: int) -> Reasons | None:
+def reasons(heads, word, other):
     """Why a word does not descend from another; None if it does."""
     own, beside = way(heads, word), way(heads, other)
     if other in own:
@@ -183,13 +182,13 @@ def reasons(heads: list[int], word: int, other: int) -> Reasons | None:
     return own, [], 0
 
 
-def fewest(found: list[tuple[int, Reasons | None]]) -> tuple[int, Reasons] | None:
+def fewest(found):
     """The first for which there are the fewest reasons."""
     some = [(each, why) for each, why in found if why]
     return min(some, key=lambda each: len(each[1][0]) + len(each[1][1]), default=None)
 
 
-def in_gap(heads: list[int], word: int) -> tuple[int, Reasons] | None:
+def in_gap(heads, word):
     """Of the words between a word and its head whose arcs leave these, then of those above the head there the first."""
     head = heads[word]
     first, last = sorted((word, head))
@@ -199,7 +198,7 @@ def in_gap(heads: list[int], word: int) -> tuple[int, Reasons] | None:
     return fewest([(each, reasons(heads, each, head)) for each in leaving + above]) if head else None
 
 
-def under(heads: list[int], word: int) -> tuple[int, Reasons] | None:
+def under(heads, word):
     """Of the heads of arcs over a word which end before its own head."""
     head, passing = heads[word], []
     for each, above in enumerate(heads):
@@ -209,12 +208,12 @@ def under(heads: list[int], word: int) -> tuple[int, Reasons] | None:
     return fewest(passing)
 
 
-def as_found(heads: list[int], word: int, other: int, lower: int, upper: int, top: int) -> Reasons:
+def as_found(heads, word, other, lower, upper, top):
     return way(heads, word)[:lower], way(heads, other)[:upper], top
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow("size"))])
-def test_the_fewest_reasons_of_all_heads(n) -> None:
+def test_the_fewest_reasons_of_all_heads(n):
     """Also of heads that are no tree. Of five words and more some, at random."""
     every = itertools.product(*([head for head in range(n + 1) if head != word] for word in range(1, n + 1)))
     rng, compared = np.random.default_rng(n), 0

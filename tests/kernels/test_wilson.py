@@ -21,7 +21,7 @@ TREES = 200 // FEWER
 RESOLUTION = 2.0**-47  # thresholds have 48 bits, and rounding on the way to them is of the size of one more
 
 
-def tables_of(weights: Float, first_head: int) -> tuple[NDArray[np.uint64], int]:
+def tables_of(weights, first_head):
     """The tables of all words, (n+1, 2^bits)."""
     bits = (len(weights) - 1).bit_length()
     tables = np.zeros((len(weights), 1 << bits), dtype=np.uint64)
@@ -29,7 +29,7 @@ def tables_of(weights: Float, first_head: int) -> tuple[NDArray[np.uint64], int]
     return tables, bits
 
 
-def implied(row: NDArray[np.uint64], nodes: int) -> Float:
+def implied(row, nodes):
     """The exact probability of each head: bucket b gives itself its threshold's share and the rest to its alias."""
     thresholds, aliases = (row >> np.uint64(16)).astype(float) / 2.0**48, (row & np.uint64(0xFFFF)).astype(int)
     probs = np.zeros(len(row))
@@ -39,7 +39,7 @@ def implied(row: NDArray[np.uint64], nodes: int) -> Float:
     return probs[:nodes]
 
 
-def random_weights(n: int, seed: int, spread: float, zeros: float) -> Float:
+def random_weights(n, seed, spread, zeros):
     """Weights over `spread` orders of magnitude below 1, some of them zero, at least one of each word positive."""
     rng = np.random.default_rng(seed)
     weights = 10.0 ** (-spread * rng.random((n + 1, n + 1)))
@@ -48,7 +48,7 @@ def random_weights(n: int, seed: int, spread: float, zeros: float) -> Float:
     return weights
 
 
-def check_tables(weights: Float, first_head: int) -> None:
+def check_tables(weights, first_head):
     """Head probabilities to 2^-47, and exact zeros."""
     tables, _ = tables_of(weights, first_head)
     for word in range(len(weights)):  # of 0 the roots
@@ -61,13 +61,13 @@ def check_tables(weights: Float, first_head: int) -> None:
 
 
 @given(st.integers(1, 40), SEEDS, st.sampled_from([0.0, 3.0, 16.0, 300.0]), st.sampled_from([0.0, 0.3, 0.9]))
-def test_tables_imply_the_weights(n, seed, spread, zeros) -> None:
+def test_tables_imply_the_weights(n, seed, spread, zeros):
     for first_head in (0, 1):
         check_tables(random_weights(n, seed, spread, zeros), first_head)
 
 
 @given(st.integers(2, 33), SEEDS)
-def test_weights_that_differ_by_a_rounding_error(n, seed) -> None:
+def test_weights_that_differ_by_a_rounding_error(n, seed):
     """Shares next to 1, where the pairing of buckets hangs on the last bit."""
     rng = np.random.default_rng(seed)
     weights = 1.0 + rng.integers(-3, 4, size=(n + 1, n + 1)) * 1.1e-16
@@ -77,7 +77,7 @@ def test_weights_that_differ_by_a_rounding_error(n, seed) -> None:
     check_tables(weights, 1)
 
 
-def test_a_word_without_heads_has_an_empty_table() -> None:
+def test_a_word_without_heads_has_an_empty_table():
     weights = np.ones((4, 4))
     weights[1:, 2] = 0.0
     tables, _ = tables_of(weights, 1)
@@ -85,9 +85,7 @@ def test_a_word_without_heads_has_an_empty_table() -> None:
     assert tables[1].any()
 
 
-def walks(
-    weights: Float, roots: NDArray[np.int64], limit: int = 10**7, until_single_root: bool = False
-) -> tuple[NDArray[np.int32], int, int]:
+def walks(weights, roots, limit=10**7, until_single_root=False):
     """Heads, how many of the trees were walked, and the steps taken."""
     tables, bits = tables_of(weights, 0 if roots[0] == 0 else 1)
     heads = np.full((len(roots), len(weights) - 1), -9, dtype=np.int32)
@@ -97,7 +95,7 @@ def walks(
     return heads, count, limit - left
 
 
-def no_loops(n: int) -> Float:
+def no_loops(n):
     """All arcs alike."""
     weights = np.ones((n + 1, n + 1))
     np.fill_diagonal(weights, 0.0)
@@ -106,7 +104,7 @@ def no_loops(n: int) -> Float:
 
 
 @pytest.mark.parametrize("until_single_root", [False, True])
-def test_a_limit_ends_the_walks_and_changes_none_before(until_single_root) -> None:
+def test_a_limit_ends_the_walks_and_changes_none_before(until_single_root):
     """The trees that are there are those without a limit, and no step is taken beyond it but the one that notices."""
     roots, n = np.zeros(TREES, dtype=np.int64), 6
     free, _, steps = walks(no_loops(n), roots, until_single_root=until_single_root)
@@ -120,7 +118,7 @@ def test_a_limit_ends_the_walks_and_changes_none_before(until_single_root) -> No
 
 
 @pytest.mark.parametrize("until_single_root", [False, True])
-def test_a_walk_that_never_ends_is_given_up(until_single_root) -> None:
+def test_a_walk_that_never_ends_is_given_up(until_single_root):
     """Words 1 and 2 see each other only."""
     weights = np.zeros((4, 4))
     weights[2, 1] = weights[1, 2] = weights[0, 3] = 1.0

@@ -43,7 +43,7 @@ def sentences(tmp_path, monkeypatch):
         np.savez("a.npz", **arrays)
         if text is not None:
             Path("a.conllu").write_text(text, encoding="utf-8")
-        collected: Found = []
+        collected = []
         given = {**LOG, **options}
         reading = read("a.npz", None if text is None else "a.conllu", on_error=collected.append, **given)
         for sentence in reading:
