@@ -17,11 +17,11 @@ from tests.sample import DATA
 
 @pytest.fixture
 def left(monkeypatch):
-    """Python at work, with so many steps left."""
+    """Python at work, with so many steps left, and so many more."""
 
-    def start(steps):
+    def start(steps, more=0):
         found = Budget()
-        found.steps = steps
+        found.steps, found.more = steps, more
         monkeypatch.setattr(budget, "BUDGET", found)
         return found
 
@@ -32,29 +32,24 @@ def machine(*args):
     return "machine code"
 
 
-def looking(name):
-    return f"Python {name}"
-
-
-LOOKING = PythonKernel(looking, lambda: machine)
+def looking():
+    return "Python"
 
 
 def deep(calls):
     for _ in range(calls):
-        LOOKING("x")
+        LOOKING()
     return "Python"
 
 
-DEEP = PythonKernel(deep, lambda: machine)
+LOOKING, DEEP = (PythonKernel(function, lambda: machine) for function in (looking, deep))
 
 
-def test_what_is_foreseen_decides(left):
+@pytest.mark.parametrize(("steps", "answer"), [(9, "Python"), (10, "machine code")])
+def test_what_is_foreseen_decides(left, steps, answer):
     left(10)
-    foresee(10)
-    assert LOOKING.function("x") == "Python x"
-    left(10)
-    foresee(11)
-    assert LOOKING("x") == "machine code"
+    foresee(steps)
+    assert LOOKING() == answer
 
 
 def test_words_below_long_arcs_are_foreseen(left):
@@ -64,11 +59,6 @@ def test_words_below_long_arcs_are_foreseen(left):
     assert asked.steps is not None
     assert not crossings(np.array([[0] + [1] * 999])).any()
     assert asked.steps is None
-
-
-def test_calls_spend_the_budget(left):
-    left(3)
-    assert [LOOKING(name) for name in "abcd"] == ["Python a", "Python b", "Python c", "machine code"]
 
 
 def test_what_python_has_begun_it_ends(left):
@@ -81,25 +71,22 @@ def test_what_python_has_begun_it_ends(left):
 @pytest.mark.parametrize(("is_kept", "calls"), [(True, 3), (False, 5)])
 def test_python_does_more_while_a_kernel_is_not_kept(left, monkeypatch, is_kept, calls):
     monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is looking.__code__)
-    kernel = PythonKernel(looking, lambda: machine)
-    left(3).more = 2
-    assert [kernel("x") for _ in range(6)] == ["Python x"] * calls + ["machine code"] * (6 - calls)
+    left(3, more=2)
+    assert [LOOKING() for _ in range(6)] == ["Python"] * calls + ["machine code"] * (6 - calls)
 
 
 def test_the_outermost_kernel_decides(left, monkeypatch):
     """Of the kernels within it no machine code is made."""
     monkeypatch.setattr(kept, "is_kept", lambda code: code is looking.__code__)
-    kernel = PythonKernel(deep, lambda: machine)
-    left(3).more = 9
-    assert once_more(lambda: kernel(9)) == "Python"
-    assert once_more(lambda: kernel(9)) == "machine code"
+    left(3, more=9)
+    assert once_more(lambda: DEEP(9)) == "Python"
+    assert once_more(lambda: DEEP(9)) == "machine code"
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, is_kept):
     monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is None)
-    found = left(3)
-    found.more = 2
+    found = left(3, more=2)
     foresee(4)
     assert (found.steps is None) == is_kept
     foresee(2)
@@ -143,7 +130,7 @@ def test_who_forbids_to_compile_is_obeyed(left):
     left(float("inf"))
     foresee(1e300)
     compile_kernels()
-    assert LOOKING("x") == "Python x"
+    assert LOOKING() == "Python"
 
 
 # What a command did with kernels: how many it compiled. `WORTH` steps are so many.

@@ -5,24 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.cells import place_of
-from deptree_cli.kernels.head_path import (
-    FREE,
-    LEVELS,
-    PathTables,
-    next_heads,
-    path_in_range,
-    set_head,
-    start_path,
-)
+from deptree_cli.kernels.head_path import FREE, LEVELS, PathTables, next_heads, path_in_range, set_head, start_path
 from deptree_cli.kernels.numbers import wide_log
-
-Float = NDArray[np.float64]
 
 
 def tables_for(n, kind):

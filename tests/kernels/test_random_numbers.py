@@ -41,57 +41,43 @@ def reference(s):
 
 def test_the_definition_gives_what_is_published():
     """The first outputs from the state 1, 2, 3, 4, as in the test vectors of rand_xoshiro and others."""
-    plain = [1, 2, 3, 4]
-    assert [reference(plain) for _ in range(4)] == [41943041, 58720359, 3588806011781223, 3591011842654386]
+    state = [1, 2, 3, 4]
+    assert [reference(state) for _ in range(4)] == [41943041, 58720359, 3588806011781223, 3591011842654386]
 
 
 def test_uniform_takes_the_upper_53_bits_and_advances_the_state():
     state = np.random.default_rng(2).integers(0, 2**64, size=4, dtype=np.uint64)
-    plain = [int(x) for x in state]
-    expected = [(reference(plain) >> 11) / 2**53 for _ in range(500)]
-    assert draw_uniform(state, 500).tolist() == expected
-    assert [int(x) for x in state] == plain
-
-
-def test_uniform_is_uniform():
-    """H0: uniform on [0, 1). A million numbers in 1,000 cells of 1,000 each; chi-square with 999 degrees of freedom has
-    mean 999 and standard deviation 44.7: below 999 + 5 * 44.7 = 1,222, which chance misses once in about a million.
-    (20 in each cell without compilation, a hundred times as slow.)"""
-    count = 20_000 if config.DISABLE_JIT else 1_000_000
-    numbers = draw_uniform(np.array([5, 6, 7, 8], dtype=np.uint64), count)
-    assert 0.0 <= numbers.min() < numbers.max() < 1.0
-    counts = np.bincount((numbers * 1000).astype(int), minlength=1000)
-    assert ((counts - count / 1000) ** 2 / (count / 1000)).sum() < 1222
+    plain = state.tolist()
+    assert draw_uniform(state, 500).tolist() == [(reference(plain) >> 11) / 2**53 for _ in range(500)]
+    assert state.tolist() == plain
 
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
 
+def numbers_of(kind, weights):
+    with np.errstate(divide="ignore"):
+        return kind.exp(np.log(weights))
+
+
 def total_of(kind, weights):
-    return kind.each(lambda part: part[0], kind.exp(np.log([sum(weights)])))
+    return kind.each(lambda part: part[0], numbers_of(kind, [sum(weights)]))
 
 
 @KINDS
-def test_draws_follow_the_weights(kind, draws, state):
+def test_draws_follow_the_weights(kind):
     """H0: an index is drawn in proportion to its weight; chi-square, p < 1e-6 by chance."""
     weights = [0.05, 0.2, 0.4, 0.0, 0.35]
-    with np.errstate(divide="ignore"):
-        numbers = kind.exp(np.log(weights))
-    found = [draw_categorical(numbers, 1, 5, total_of(kind, weights[1:]), state) for _ in range(draws)]
-    counts = np.bincount(found, minlength=5)
+    numbers, total, state = numbers_of(kind, weights), total_of(kind, weights[1:]), np.array([1, 2, 3, 4], np.uint64)
+    draws = 600 if config.DISABLE_JIT else 20_000
+    counts = np.bincount([draw_categorical(numbers, 1, 5, total, state) for _ in range(draws)], minlength=5)
     assert counts[[0, 3]].sum() == 0
     assert chi_square(counts[[1, 2, 4]], np.array([0.2, 0.4, 0.35]) / 0.95)[2] > 1e-6
 
 
 @KINDS
-def test_nothing_to_draw_from(kind, state):
-    assert draw_categorical(kind.zeros(3), 0, 3, kind.each(lambda part: part[0], kind.zeros(1)), state) == NONE
-
-
-@KINDS
-def test_what_rounding_leaves_over_goes_to_the_last_possible_index(kind):
+@pytest.mark.parametrize(("weights", "total", "last"), [([0.0, 0.25, 0.25, 0.0], 0.75, 2), ([0.0] * 4, 0.0, NONE)])
+def test_what_rounding_leaves_over_goes_to_the_last_possible_index(kind, weights, total, last):
     """The total is larger than the sum of weights, and the random number as large as there is: all bits set."""
-    with np.errstate(divide="ignore"):
-        numbers = kind.exp(np.log([0.0, 0.25, 0.25, 0.0]))
     all_bits = np.array([MASK, 0, 0, 0], dtype=np.uint64)  # the first output is rotl(s0 + s3, 23) + s0
-    assert draw_categorical(numbers, 0, 4, total_of(kind, [0.75]), all_bits) == 2
+    assert draw_categorical(numbers_of(kind, weights), 0, 4, total_of(kind, [total]), all_bits) == last
