@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from deptree_cli.core.factorisation import shift
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.packed import Matrices, Packed, shift_sentences
 
-Float = NDArray[np.float64]
-
-MASK = 1e15
 UNTOUCHED = 77.0
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
 
-class Shifted(NamedTuple):
-    """What comes out of `shift_sentences`; sentences: the packed scores of each."""
-
-    sentences: list[Float]
-    final_words: list[int]
-    constants: list[float]
-    in_range: list[bool]
+# What comes out of `shift_sentences`; sentences: the packed scores of each.
+Shifted = namedtuple("Shifted", "sentences final_words constants in_range")
 
 
 def packed(sentences, single_root, dtype=np.float64, rubbish=np.nan):
@@ -43,7 +34,7 @@ def packed(sentences, single_root, dtype=np.float64, rubbish=np.nan):
     final_words, constants, in_range = np.full(len(nodes), -1), np.empty(len(nodes)), np.zeros(len(nodes), np.bool_)
     rows = np.full(len(nodes), size)
     into = Packed(array, offsets, nodes - 1, final_words, single_root, 0, in_range)
-    shift_sentences(Matrices(batch.ravel(), np.arange(len(nodes)) * rows**2, rows), MASK, into, constants)
+    shift_sentences(Matrices(batch.ravel(), np.arange(len(nodes)) * rows**2, rows), 1e15, into, constants)
     assert (array == UNTOUCHED).sum() == 2 * len(nodes) + 2
     found = [array[at : at + n * n].reshape(n, n) for at, n in zip(offsets, nodes, strict=True)]
     return Shifted(found, final_words.tolist(), constants.tolist(), in_range.tolist())
@@ -62,9 +53,8 @@ def assert_shifted(found, b, log_scores, single_root):
 @pytest.mark.parametrize("rubbish", [np.nan, np.inf, 99.0])
 def test_every_sentence_is_shifted_as_alone(graphs, single_root, dtype, rubbish):
     """Also where ROOT's row, a word's column, or both are far from the others, or forbidden."""
-    lengths = [3, 1, 5, 2, 8, 4, 1, 6]
-    sentences = [graphs.gaussian(n, 7, seed=n) for n in lengths]
-    sentences += [graphs.holes(n, n, single_root, 5) for n in lengths]
+    sentences = [graphs.gaussian(n, 7, seed=n) for n in (3, 1, 5, 2, 8, 4, 1, 6)]
+    sentences += [graphs.holes(len(each) - 1, len(each) - 1, single_root, 5) for each in sentences]
     for offset in (1e6, -1e6, 1e14 / 3):
         in_row, in_column = graphs.gaussian(5, 3), graphs.gaussian(5, 3)
         in_row[0] += offset

@@ -50,16 +50,5 @@ def test_sentences_end_behind_empty_lines_in_however_small_pieces(lines, size):
         found = np.full(len(data) + 1, -9, dtype=np.int64)
         count = sentence_ends(array(data[: start + size]), start, state, found)
         ends += found[:count].tolist()
-    assert ends == expected_ends(data)
-
-
-def expected_ends(data):
-    """Line by line, in plain Python."""
-    ends, at, begun, after_empty = [], 0, False, False
-    for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
-        if line.strip() and begun and after_empty:
-            ends.append(at)
-        after_empty = not line.strip()
-        begun = begun or not after_empty
-        at += len(line)
-    return ends
+    before_lines = [each.end() for each in re.finditer(rb"^[ \r]*\n(?=\S)", data, re.M)]
+    assert ends == [end for end in before_lines if data[:end].strip()]

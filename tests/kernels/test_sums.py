@@ -5,16 +5,15 @@ Lengths go over two panels and a bit, so that there are full panels, one that th
 
 from __future__ import annotations
 
+from collections import namedtuple
 from math import comb, log
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from benchmarks.sums import matrix_tree
 from deptree_cli.core.factorisation import shift
-from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.charts import TABLES, best_projective_trees, inside
 from deptree_cli.kernels.charts import best_tree as best_projective_tree
@@ -24,30 +23,18 @@ from deptree_cli.kernels.operations import logarithm
 from deptree_cli.kernels.trees import best_tree
 from tests.oracle import Oracle
 
-Float = NDArray[np.float64]
-
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=lambda kind: kind.name)
 LENGTHS = pytest.mark.parametrize("n", [1, 2, 5, 8, 13])
 
 
-class Factors(NamedTuple):
-    """What goes into `factorise` and comes out of it; constant: what the shift of columns took off."""
+# What goes into `factorise` and comes out of it; constant: what the shift of columns took off.
+Factors = namedtuple("Factors", "kind single_root weights final_word A S log_z in_range constant nodes")
 
-    kind: Kind
-    single_root: bool
-    weights: Any
-    final_word: int
-    A: Any
-    S: Any
-    log_z: float
-    in_range: bool
-    constant: float
-    nodes: int
 
-    def room(self, *shape):
-        """Numbers that nobody may read: not zeros."""
-        return self.kind.each(lambda part: np.full_like(part, 77), self.kind.zeros(shape))
+def room(kind, *shape):
+    """Numbers that nobody may read: not zeros."""
+    return kind.each(lambda part: np.full_like(part, 77), kind.zeros(shape))
 
 
 def factors(log_scores, single_root, kind, final_word=None):
@@ -65,17 +52,15 @@ def factors(log_scores, single_root, kind, final_word=None):
 
 def marginals_of(f):
     """P(head -> dependent), (n+1, n+1), in the kind's numbers, by the sweep backwards; all memory is full of others."""
-    square = f.nodes, f.nodes
-    adjoints, workspace, out = f.room(*square), f.room(3, WIDTH, f.nodes), f.room(*square)
+    adjoints, workspace, out = (room(f.kind, *shape, f.nodes) for shape in ((f.nodes,), (3, WIDTH), (f.nodes,)))
     arc_marginals(f.weights, f.final_word, f.A, f.S, adjoints, workspace, f.single_root, out)
     return out
 
 
 def covariances_of(f, values):
     """Marginals and covariances of arcs, (n+1, n+1): by both sweeps on dual numbers."""
-    W, square = Dual(f.weights, f.kind.scaled(f.weights, values)), (f.nodes, f.nodes)
-    A, adjoints, out = (Dual(f.room(*square), f.room(*square)) for _ in range(3))
-    S, workspace = (Dual(f.room(*shape), f.room(*shape)) for shape in ((f.nodes,), (3, WIDTH, f.nodes)))
+    W, shapes = Dual(f.weights, f.kind.scaled(f.weights, values)), [(f.nodes,)] * 3 + [(), (3, WIDTH)]
+    A, adjoints, out, S, workspace = (Dual(*(room(f.kind, *each, f.nodes) for _ in range(2))) for each in shapes)
     assert factorise(W, f.final_word, A, S, workspace, f.single_root)[0] == pytest.approx(f.log_z, rel=1e-14, abs=1e-14)
     arc_marginals(W, f.final_word, A, S, adjoints, workspace, f.single_root, out)
     return Dual(*map(f.kind.floats, out))
@@ -102,10 +87,8 @@ def test_covariances_are_slopes(kind, single_root, n, graphs):
     """Of the marginals, by central differences of fourth order, h = 1e-3."""
     log_scores, h = graphs.gaussian(n, 3, seed=n), 1e-3
     values = np.random.default_rng(n).normal(size=(n + 1, n + 1))
-    at = [
-        kind.floats(marginals_of(factors(log_scores + step * h * values, single_root, kind)))
-        for step in (-2, -1, 0, 1, 2)
-    ]
+    steps = (factors(log_scores + step * h * values, single_root, kind) for step in (-2, -1, 0, 1, 2))
+    at = [kind.floats(marginals_of(each)) for each in steps]
     found = covariances_of(factors(log_scores, single_root, kind), values)
     np.testing.assert_allclose(found.tangent, (8 * (at[3] - at[1]) - (at[4] - at[0])) / (12 * h), rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.value, at[2], rtol=0, atol=1e-14)
@@ -138,7 +121,7 @@ def test_no_tree(kind, single_root, n, graphs):
     cut[:2, 2:] = -np.inf
     if kind is REAL and n > 1:
         wrong = [graphs.gaussian(n) for _ in range(3)]
-        wrong[0][1, n], wrong[1][n - 1, 1], wrong[2][0, 1] = np.nan, np.nan, np.nan
+        wrong[0][1, n] = wrong[1][n - 1, 1] = wrong[2][0, 1] = np.nan
     for log_weights in (rootless, nothing, *([cut] if n > 2 else []), *wrong):
         weights = kind.exp(log_weights)
         S, workspace = kind.zeros(n + 1), kind.zeros((3, WIDTH, n + 1))

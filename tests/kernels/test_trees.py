@@ -119,18 +119,24 @@ def all_heads(n):
     return np.array(list(itertools.product(range(n + 1), repeat=n)), dtype=np.int64)
 
 
-def climb(heads, word):
-    """A word, its head, and so on, in n steps at most; with ROOT at the end if it is above the word."""
-    line = [word]
-    while line[-1] and len(line) <= len(heads):
-        line.append(heads[line[-1] - 1])
-    return line
+def nodes(every):
+    """Rows of heads by node, ROOT included."""
+    return [[0, *heads] for heads in every.tolist()]
+
+
+def way(heads, node):
+    """The words from a node up to ROOT, or round a cycle once."""
+    found = []
+    while node and node not in found:
+        found.append(node)
+        node = heads[node]
+    return found
 
 
 @SIZES
 def test_trees_are_what_climbs_to_root(n):
     every = all_heads(n)
-    naive = [all(climb(heads, word)[-1] == 0 for word in range(1, n + 1)) for heads in every.tolist()]
+    naive = [all(each[way(each, word)[-1]] == 0 for word in range(1, n + 1)) for each in nodes(every)]
     assert are_trees(every).tolist() == naive
     assert sum(naive) == (n + 1) ** (n - 1)  # Cayley 1889
 
@@ -150,25 +156,13 @@ def test_the_first_arc_that_crosses(n):
 def test_gaps(n):
     """Some word between the ends is not below the head; trees without gaps are those without arcs that cross."""
     trees = all_trees(n, MULTI_ROOT).astype(np.int64)
-    for heads, found in zip(trees.tolist(), gaps(trees).tolist(), strict=True):
-        between = [range(min(head, word) + 1, max(head, word)) for word, head in enumerate(heads, 1)]
-        expected = [any(h not in climb(heads, i) for i in inside) for h, inside in zip(heads, between, strict=True)]
-        assert found == expected
+    for heads, found in zip(nodes(trees), gaps(trees).tolist(), strict=True):
+        between = [(head, range(min(head, word) + 1, max(head, word))) for word, head in enumerate(heads)][1:]
+        assert found == [any(head and head not in way(heads, i) for i in inside) for head, inside in between]
     assert (gaps(trees).any(axis=1) == crossings(trees).any(axis=1)).all()
 
 
 # Which word does not descend from another for the fewest reasons: words of the one way, of the other, where they meet.
-
-Reasons = tuple[list[int], list[int], int]
-
-
-def way(heads, node):
-    """The words from a node up to ROOT, or round a cycle once."""
-    found = []
-    while node and node not in found:
-        found.append(node)
-        node = heads[node]
-    return found
 
 
 def reasons(heads, word, other):
