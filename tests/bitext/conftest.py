@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 from collections import Counter
 from contextlib import contextmanager
@@ -14,12 +13,11 @@ import pytest
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.files import PairLayout, PairSource
 from deptree_cli.core.errors import DeptreeError
-from tests.arrays import npy
+from tests.arrays import npy, npz
 from tests.brute_itg import targets_of
 from tests.pearson import chi_square
 
 TOLERANCE = 1e-10
-LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 
 RNG = np.random.default_rng(5)
 LENGTHS = {"a": (2, 3), "b/č": (4, 2), "c": (1, 1)}
@@ -42,12 +40,6 @@ def batch(matrices, fill=-np.inf):
     return found
 
 
-def npz(matrices):
-    stream = io.BytesIO()
-    np.savez(stream, **matrices)
-    return stream.getvalue()
-
-
 def jsonl(matrices, words=(), names=True):
     """A line each, -inf as null; words: (source, target) of each pair."""
     lines = []
@@ -55,28 +47,23 @@ def jsonl(matrices, words=(), names=True):
         rows = [[None if np.isneginf(score) else score for score in row] for row in scores.tolist()]
         record = ({"sent_id": name} if names else {}) | {"scores": rows}
         if words:
-            source, target = words[number]
-            record |= {"source": source.split(), "target": target.split()}
+            record |= {side: each.split() for side, each in zip(("source", "target"), words[number], strict=True)}
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     return "".join(lines).encode()
 
 
-def safetensors(matrices):
-    library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
-    return library.save({name: np.ascontiguousarray(scores) for name, scores in matrices.items()})
-
-
 def contents(kind, matrices=MATRICES):
     """The bytes of a score file: a container, or `batch` for padded matrices in one array."""
-    write = {
-        "npz": npz,
-        "npy": lambda named: npy(*named.values()),
-        "batch": lambda named: npy(batch(named)),
-        "safetensors": safetensors,
-        "jsonl": jsonl,
-        "jsonl.gz": lambda named: gzip.compress(jsonl(named)),
-    }
-    return write[kind](matrices)
+    if kind == "safetensors":
+        library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+        return library.save({name: np.ascontiguousarray(scores) for name, scores in matrices.items()})
+    return {
+        "npz": lambda: npz(**matrices),
+        "npy": lambda: npy(*matrices.values()),
+        "batch": lambda: npy(batch(matrices)),
+        "jsonl": lambda: jsonl(matrices),
+        "jsonl.gz": lambda: gzip.compress(jsonl(matrices)),
+    }[kind]()
 
 
 def pair_of(grammar, **settings):
@@ -84,35 +71,24 @@ def pair_of(grammar, **settings):
     return AlignmentDistribution(grammar.scores, **nulls, bispans=grammar.bispans, **settings)
 
 
-def check_law(targets, exact, level=LEVEL):
-    """Chi-square, rare alignments pooled; one of probability 0 fails at once."""
-    p = targets.shape[1]
-    probs = {targets_of(links, p): probability for links, probability in exact.probabilities().items()}
+def check_law(targets, exact):
+    """Chi-square, rare alignments pooled, fails by chance once in a million seeds; one of probability 0 at once."""
+    probs = {targets_of(links, targets.shape[1]): each for links, each in exact.probabilities().items()}
     counts = Counter(map(tuple, targets.tolist()))
     assert counts.keys() <= probs.keys()
-    assert chi_square(np.array([counts[each] for each in probs]), np.array([*probs.values()]))[2] > level
+    assert chi_square(np.array([counts[each] for each in probs]), np.array([*probs.values()]))[2] > 1e-6
 
 
-@pytest.fixture
-def read():
-    """Everything in score files: a path, the options of `PairLayout` and the paths of `PairSource`."""
-
-    def everything(path, symmetric=None, text=None, first=1, **layout):
-        return list(PairSource(path, symmetric, text).read(PairLayout(**layout), first))
-
-    return everything
+def read(path, symmetric=None, text=None, **layout):
+    """Everything in score files."""
+    return list(PairSource(path, symmetric, text).read(PairLayout(**layout), 1))
 
 
-@pytest.fixture
-def says():
-    """A context in which a DeptreeError with all these parts in its one line must be raised."""
-
-    @contextmanager
-    def expect(*parts):
-        with pytest.raises(DeptreeError) as caught:
-            yield
-        line = str(caught.value)
-        assert [part for part in parts if part not in line] == [], line
-        assert "\n" not in line
-
-    return expect
+@contextmanager
+def says(*parts, error=DeptreeError):
+    """A context in which an error with all these parts in its one line must be raised."""
+    with pytest.raises(error) as caught:
+        yield
+    line = str(caught.value)
+    assert [part for part in parts if part not in line] == [], line
+    assert "\n" not in line

@@ -11,18 +11,12 @@ import pytest
 from deptree_cli.bitext import scores as module
 from deptree_cli.bitext.distribution import AlignmentDistribution, ItgChart, nothing_pinned
 from deptree_cli.bitext.scores import is_turned, links_of, shift
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
-from tests.bitext.conftest import TOLERANCE, check_law, pair_of
+from tests.bitext.conftest import TOLERANCE, check_law, pair_of, says
 from tests.brute_itg import Alignments, Grammar, targets_of
 
-DRAWS = 20_000
-LOST = np.exp(-100.0)
 NAN, INF = np.nan, np.inf
-
-# How many permutations can be built: large Schroeder numbers (OEIS A006318).
-SCHROEDER = [1, 1, 2, 6, 22, 90, 394, 1806, 8558]
 
 
 def grammar_of(p, q, scale=1.0, seed=0, holes=0.0):
@@ -47,7 +41,7 @@ def test_sums_and_best(p, q, scale):
         if not exact.count:
             continue
         assert np.exp(pair.log_partition - exact.log_partition) == pytest.approx(1.0, rel=TOLERANCE)
-        assert pair.marginals() == pytest.approx(exact.marginals(), rel=TOLERANCE, abs=LOST)
+        assert pair.marginals() == pytest.approx(exact.marginals(), rel=TOLERANCE, abs=np.exp(-100))
         assert tuple(pair.argmax().tolist()) == targets_of(exact.best()[1], p)
 
 
@@ -77,7 +71,7 @@ def test_samples(p, q, shift):
     plain, exact = pair_of(grammar), Alignments(grammar)
     grammar.bispans[0, p, :, q] += shift
     pair = pair_of(grammar)
-    check_law(pair.sample(DRAWS, 1), exact)
+    check_law(pair.sample(20_000, 1), exact)
     assert pair.log_partition - shift == pytest.approx(plain.log_partition, abs=1e-9)
     assert pair.marginals() == pytest.approx(plain.marginals(), rel=TOLERANCE)
 
@@ -97,17 +91,11 @@ def test_pairs_travel_and_never_change():
     pair = pair_of(grammar, id="s-1")
     assert pair.marginals() is pair.marginals()
     back = pickle.loads(pickle.dumps(pair))
-    assert (back.id, back.p, back.q) == ("s-1", 3, 2)
-    assert back.log_partition == pair.log_partition
+    assert repr(back) == repr(pair) == "<AlignmentDistribution 's-1': 3 source and 2 target words, 6 links>"
     assert np.array_equal(back.marginals(), pair.marginals())
     assert np.array_equal(back.sample(5, 1), pair.sample(5, 1))
-    assert repr(back) == repr(pair) == "<AlignmentDistribution 's-1': 3 source and 2 target words, 6 links>"
-    for each in (pair, back):
-        for array in (each.log_scores, each.source_nulls, each.target_nulls, each.bispans, each.marginals()):
-            with pytest.raises(ValueError, match="read-only"):
-                array[...] = 0.0
-        with pytest.raises(AttributeError, match="never changes"):
-            each.id = "other"
+    for array in (back.log_scores, back.source_nulls, back.target_nulls, back.bispans, pair.bispans, pair.marginals()):
+        assert not array.flags.writeable
     grammar.scores[:] = 0.0
     assert np.array_equal(pair.log_scores, scores)
 
@@ -123,7 +111,8 @@ def test_a_chart_that_a_program_fills_is_not_the_distributions_own():
 
 
 def test_flat_scores_count_alignments():
-    number = sum(comb(8, k) ** 2 * SCHROEDER[k] for k in range(9))
+    """Permutations that can be built are counted by the large Schroeder numbers (OEIS A006318)."""
+    number = sum(comb(8, k) ** 2 * s for k, s in enumerate([1, 1, 2, 6, 22, 90, 394, 1806, 8558]))
     assert np.exp(AlignmentDistribution(np.zeros((8, 8))).log_partition) == pytest.approx(number, rel=1e-12)
 
 
@@ -150,25 +139,18 @@ def uneven(p, q, spread):
     return AlignmentDistribution(links, "log", sources, targets)
 
 
-def joint_of_two(pair):
-    """Log Z, and the probabilities of what two target words are linked with, (p + 1, p + 1): the last is nothing.
-
-    Without a chart: two target words may have any two source words, in any order.
-    """
+@pytest.mark.parametrize("spread", [0.1, 1.0, 30.0])
+def test_two_target_words_beside_many(spread):
+    """They may have any two source words, in any order, or nothing (the last row and column)."""
+    assert is_turned(100, 2)
+    pair = uneven(100, 2, spread)
     odds = pair.log_scores - pair.source_nulls[:, None]
     first, second = (np.append(odds[:, j], pair.target_nulls[j]) for j in (0, 1))
     joint = first[:, None] + second
     np.fill_diagonal(joint[:-1, :-1], -INF)
     log_z = np.logaddexp.reduce(joint, axis=None)
-    return float(log_z + pair.source_nulls.sum()), np.exp(joint - log_z)
-
-
-@pytest.mark.parametrize("spread", [0.1, 1.0, 30.0])
-def test_two_target_words_beside_many(spread):
-    assert is_turned(100, 2)
-    pair = uneven(100, 2, spread)
-    log_z, joint = joint_of_two(pair)
-    assert pair.log_partition == pytest.approx(log_z, rel=1e-12)
+    joint = np.exp(joint - log_z)
+    assert pair.log_partition == pytest.approx(log_z + pair.source_nulls.sum(), rel=1e-12)
     marginals = np.stack([joint.sum(axis=1)[:-1], joint.sum(axis=0)[:-1]], axis=1)
     assert pair.marginals() == pytest.approx(marginals, rel=1e-11, abs=1e-300)
     best = np.full(101, -1)
@@ -186,10 +168,8 @@ def test_either_side_gives_the_same(p, q, spread, monkeypatch):
         monkeypatch.setattr(module, "is_turned", lambda p, q, turned=turned: turned)
         pair = uneven(p, q, spread)
         found.append((pair.log_partition, pair.marginals(), pair.argmax()))
-    (log_z, marginals, best), (other_log_z, other_marginals, other_best) = found
-    assert other_log_z == pytest.approx(log_z, rel=1e-12, abs=1e-12)
-    assert other_marginals == pytest.approx(marginals, rel=1e-12, abs=1e-12)
-    assert other_best.tolist() == best.tolist()
+    for one, other in zip(*found, strict=True):
+        assert other == pytest.approx(one, rel=1e-12, abs=1e-12)
 
 
 # What is wrong with scores: each in one line, with what to do.
@@ -211,7 +191,6 @@ def bispans(at, value):
         ({"scores": [[1, -0.5]], "scale": "weight"}, "the score of the link 1-2 is negative. If these are log-scores"),
         ({"scores": [[0.0]], "scale": "logit"}, "unknown scale 'logit'. Choose one of weight, log."),
         ({"scores": [0.0, 1.0]}, "the scores of links have shape (2,), not (source words, target words)."),
-        ({"scores": np.zeros((2, 2, 2))}, "the scores of links have shape (2, 2, 2), not"),
         ({"scores": np.zeros((0, 3))}, "there are no source words (shape (0, 3)). Remove this pair."),
         ({"scores": np.zeros((3, 0))}, "there are no target words (shape (3, 0)). Remove this pair."),
         ({"scores": [[0.0], [1.0, 2.0]]}, "the scores of links are not an array of numbers."),
@@ -225,11 +204,10 @@ def bispans(at, value):
         ({"bispans": bispans((0, 2, 0, 3), INF)}, "the score of the bispan (0, 2, 0, 3) is too large"),
         ({"temperature": 0.0}, "the temperature is 0. Give a positive number"),
         ({"temperature": NAN}, "the temperature is nan. Give a positive number"),
-        ({"temperature": -1.0}, "the temperature is -1. Give a positive number"),
         ({"scores": [[1e5]], "temperature": 1e-12}, "the temperature 1e-12 takes scores out of range."),
     ],
 )
-def test_what_is_wrong(settings, message, says):
+def test_what_is_wrong(settings, message):
     with says(f"s-3: {message}"):
         AlignmentDistribution(**{"scores": np.ones((2, 3)), "id": "s-3"} | settings)
 
@@ -244,7 +222,7 @@ def test_what_is_wrong(settings, message, says):
         ([[0.0], [0.0]], -INF, 0.0, ". Allow more links"),
     ],
 )
-def test_no_alignment(scores, source_nulls, target_nulls, where, says):
+def test_no_alignment(scores, source_nulls, target_nulls, where):
     """One cannot be summed over, drawn or found; until then a pair may be made."""
     pair = AlignmentDistribution(scores, "log", source_nulls, target_nulls, "s-5")
     for ask in (lambda: pair.log_partition, pair.marginals, pair.argmax, lambda: pair.sample(3, 1)):
@@ -255,7 +233,7 @@ def test_no_alignment(scores, source_nulls, target_nulls, where, says):
 def test_bispans_may_forbid_everything():
     """All that has links; words that are all unlinked have no parts."""
     pair = AlignmentDistribution([[0.0]], source_nulls=-INF, bispans=np.full((2, 2, 2, 2), -INF))
-    with pytest.raises(DeptreeError, match="no alignment is possible"):
+    with says("no alignment is possible"):
         _ = pair.log_partition
     assert AlignmentDistribution([[0.0]], bispans=np.full((2, 2, 2, 2), -INF)).log_partition == 0.0
 

@@ -21,7 +21,6 @@ from tests.sample import DATA
 
 SCORES = str(DATA / "bitext.npz")
 EXPECTATIONS = f"bitext expectations {SCORES}"
-EVERY_COMMAND = pytest.mark.parametrize("command", ["expectations", "align", "show"])
 
 
 @pytest.mark.parametrize("method", METHODS.names)
@@ -34,21 +33,9 @@ def test_methods_are_the_librarys(done, method):
         found = known.estimate(pair.distribution.program(), sentence_stream(7, pair.id), Settings(iterations=20))
         assert (row["sent_id"], row["p"], row["q"]) == (pair.id, pair.distribution.p, pair.distribution.q)
         np.testing.assert_array_equal(row["expectations"], found.expectations)
-        assert row.get("log_z") == found.log_partition
-        assert row.get("iterations") == found.iterations
-        assert row.get("r_hat") == found.r_hat
-        assert row.get("effective_size") == found.effective_size
+        told = found.log_partition, found.iterations, found.r_hat, found.effective_size
+        assert tuple(map(row.get, ("log_z", "iterations", "r_hat", "effective_size"))) == told
         assert ("standard_errors" in row) == (found.standard_errors is not None)
-
-
-@pytest.mark.parametrize("method", ["randomized", "rdp"])
-def test_same_seed_same_bytes(done, method):
-    """For any number of workers and any part of the file."""
-    line = f"{EXPECTATIONS} --method {method} --iterations 20"
-    lines = done(f"{line} --seed 7").out.splitlines()
-    assert done(f"{line} --seed 7 --jobs 2").out.splitlines() == lines
-    assert done(f"{line} --seed 7 --shard 2/3").out.splitlines() == lines[1::3]
-    assert done(f"{line} --seed 8").out.splitlines() != lines
 
 
 def test_npz_has_the_names_read_and_errors_beside(done):
@@ -114,30 +101,18 @@ def press():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-@pytest.fixture
-def interrupt():
-    return Estimating(METHODS.get("randomized"), Settings(), Run())
-
-
-def test_the_first_is_noted_and_the_second_goes_through(interrupt):
-    before = signal.getsignal(signal.SIGINT)
+def test_the_first_is_noted_and_the_second_goes_through():
+    """Items are done up to the first."""
+    before, interrupt = signal.getsignal(signal.SIGINT), Estimating(METHODS.get("randomized"), Settings(), Run())
     with interrupt.listening():
-        assert not interrupt.was_stopped
-        press()
-        assert interrupt.was_stopped
+        for item in interrupt.until_stopped(iter(range(5))):
+            assert not interrupt.was_stopped
+            if item == 2:
+                press()
+        assert (item, interrupt.was_stopped) == (2, True)
         with pytest.raises(KeyboardInterrupt):
             press()
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_items_up_to_the_wish(interrupt):
-    seen = []
-    with interrupt.listening():
-        for item in interrupt.until_stopped(iter(range(5))):
-            seen.append(item)
-            if item == 2:
-                press()
-    assert seen == [0, 1, 2]
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +120,10 @@ def start(tmp_path_factory, warm):
     """How many seconds a start takes, kernels being loaded."""
     scores = tmp_path_factory.mktemp("start") / "one.npz"
     np.savez(scores, a=np.eye(5))
+    words = ["--method", "randomized", "--iterations", "2", "-q"]
     for _ in range(2):
         begun = time.monotonic()
-        options = ["--method", "randomized", "--iterations", "2", "-q"]
-        subprocess.run([warm / "deptree", "bitext", "expectations", scores, *options], check=True, capture_output=True)
+        subprocess.run([warm / "deptree", "bitext", "expectations", scores, *words], check=True, capture_output=True)
     return time.monotonic() - begun
 
 
