@@ -13,12 +13,7 @@ from deptree_cli.io.scores.containers.npz import PARTS as RESERVED
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.second_order import SecondOrder, read
 from deptree_cli.second_order.distribution import PARTS
-from deptree_cli.second_order.files import SecondOrderSentence
 from tests.sample import DATA
-
-LOG = {"preset": "head-dep,log"}
-
-Found = list[SecondOrderSentence | DeptreeError]
 
 
 def gaussian(n, axes, seed=0):
@@ -41,12 +36,10 @@ def sentences(tmp_path, monkeypatch):
 
     def found(arrays, text=None, **options):
         np.savez("a.npz", **arrays)
-        if text is not None:
-            Path("a.conllu").write_text(text, encoding="utf-8")
+        Path("a.conllu").write_text(text or "", encoding="utf-8")
         collected = []
-        given = {**LOG, **options}
-        reading = read("a.npz", None if text is None else "a.conllu", on_error=collected.append, **given)
-        for sentence in reading:
+        given = {"preset": "head-dep,log", "on_error": collected.append, **options}
+        for sentence in read("a.npz", text and "a.conllu", **given):
             collected.append(sentence)
         return collected
 
@@ -81,8 +74,7 @@ def test_sentences_are_paired_by_name(sentences):
     first, second = sentences(arrays, conllu(b=(2, 0, 2), a=(2, 0)))
     assert (first.id, second.id) == ("b", "a")
     assert "sibling" in second.distribution.parts
-    written = second.to_conllu([0, 1])
-    assert written == conllu(a=(0, 1)).replace("0\tx", "0\troot").replace("1\tx", "1\tdep")
+    assert second.to_conllu([0, 1]) == conllu(a=(0, 1)).replace("0\tx", "0\troot").replace("1\tx", "1\tdep")
     assert [token["head"] for token in second.apply([2, 0])] == [2, 0]
 
 
@@ -108,9 +100,7 @@ def test_options_are_those_of_the_distribution(sentences):
 
 
 def test_parts_without_scores_of_arcs(sentences):
-    with pytest.raises(
-        DeptreeError, match=r"a.npz\[a.sibling\]: these are second-order scores, but there is no key 'a'"
-    ):
+    with pytest.raises(DeptreeError, match=r"\[a.sibling\]: these are second-order scores, but there is no key 'a'"):
         sentences({"a.sibling": gaussian(2, 3), "b": gaussian(2, 2)})
     with pytest.raises(DeptreeError, match=r"no key 'a.sibling' with scores of arcs"):
         sentences({"a": gaussian(2, 2), "a.sibling": gaussian(2, 3), "a.sibling.sibling": gaussian(2, 3)})
@@ -170,9 +160,9 @@ def test_root_on_the_diagonal_has_no_place(sentences):
 
 
 def test_other_containers_have_none(tmp_path):
-    np.save(tmp_path / "a.npy", gaussian(2, 2))
+    np.save(path := tmp_path / "a.npy", gaussian(2, 2))
     with pytest.raises(DeptreeError, match=r"a\.npy: second-order scores are read from \.npz files only"):
-        list(read(str(tmp_path / "a.npy"), preset="log"))
+        list(read(str(path), preset="log"))
 
 
 def test_first_order_readers_refuse_them(sentences):
