@@ -9,18 +9,11 @@ shared with the package; sums are of logarithms, so that weights may be of any s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
-from numpy.typing import NDArray
-
-Float = NDArray[np.float64]
-Link = tuple[int, int]
-Links = frozenset[Link]
-Bispan = tuple[int, int, int, int]  # source words s..t-1 and target words u..v-1
 
 
 @cache
@@ -60,43 +53,22 @@ def _parts(links, source_behind, target_behind):
             return
 
 
-def all_bispans(p, q):
-    """All bispans with words on both sides."""
-    for (s, t), (u, v) in product(combinations(range(p + 1), 2), combinations(range(q + 1), 2)):
-        yield s, t, u, v
-
-
-def crosses(bispan, link):
-    """Whether a bispan holds exactly one of two words."""
-    s, t, u, v = bispan
-    return (s <= link[0] < t) != (u <= link[1] < v)
-
-
-def kept_bispans(p, q, pins):
-    """The bispans that no link which is pinned as positive crosses, sorted."""
-    return [b for b in all_bispans(p, q) if not any(positive and crosses(b, link) for link, positive in pins.items())]
-
-
 @dataclass(frozen=True)
 class Grammar:
     """Log-weights of links (p, q), of unlinked words (p,) and (q,), and of bispans (p+1, p+1, q+1, q+1)."""
 
-    scores: Float
-    source_nulls: Float
-    target_nulls: Float
-    bispans: Float | None = None
+    scores: np.ndarray
+    source_nulls: np.ndarray
+    target_nulls: np.ndarray
+    bispans: np.ndarray | None = None
 
     def log_weight(self, links):
         """The logarithm of the weight of an alignment."""
         p, q = self.scores.shape
         alone = set(range(p)).difference(i for i, _ in links), set(range(q)).difference(j for _, j in links)
         of_parts = [] if self.bispans is None else [self.bispans[each] for each in parts(p, q, links)]
-        weights = [
-            *(self.scores[link] for link in links),
-            *self.source_nulls[[*alone[0]]],
-            *self.target_nulls[[*alone[1]]],
-            *of_parts,
-        ]
+        nulls = *self.source_nulls[[*alone[0]]], *self.target_nulls[[*alone[1]]]
+        weights = [*(self.scores[link] for link in links), *nulls, *of_parts]
         return -math.inf if -math.inf in weights else math.fsum(weights)
 
 
@@ -105,8 +77,8 @@ class Alignments:
     """All alignments of positive weight in which links are as they are pinned, with parts over some bispans only."""
 
     grammar: Grammar
-    pins: Mapping[Link, bool] = field(default_factory=dict)
-    states: frozenset[Bispan] | None = None
+    pins: dict = field(default_factory=dict)  # whether links, (i, j), are there
+    states: frozenset | None = None  # bispans: source words s..t-1 and target words u..v-1
 
     @cached_property
     def log_weights(self):
@@ -114,12 +86,10 @@ class Alignments:
         found = {
             links: self.grammar.log_weight(links)
             for links in alignments(*self.grammar.scores.shape)
-            if all((link in links) == positive for link, positive in self.pins.items()) and self._has_states(links)
+            if all((link in links) == positive for link, positive in self.pins.items())
+            and (self.states is None or self.states.issuperset(parts(*self.grammar.scores.shape, links)))
         }
         return {links: weight for links, weight in found.items() if weight > -math.inf}
-
-    def _has_states(self, links):
-        return self.states is None or self.states.issuperset(parts(*self.grammar.scores.shape, links))
 
     @property
     def count(self):

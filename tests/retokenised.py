@@ -69,8 +69,8 @@ def damaged(text, share, rng, joins_sentences=False):
 
 def _damaged(sentence, share, rng):
     comments, rows = _rows(sentence)
-    covered = {word for row in rows if "-" in row[0] for word in _range(row[0])}
-    at = 0
+    ranges = [[*map(int, row[0].split("-"))] for row in rows if "-" in row[0]]
+    covered, at = {str(word) for first, last in ranges for word in range(first, last + 1)}, 0
     while at < len(rows):
         row, following = rows[at], rows[at + 1] if at + 1 < len(rows) else ["", ""]
         single = row[0].isdigit() and row[0] not in covered
@@ -102,30 +102,14 @@ def _move_heads(rows, gone, to, head):
 
 def _numbered(rows):
     """Rows with ids that are 1, 2, 3, ..., and heads that follow; of what became a cycle the head is ROOT."""
-    words = [row[0] for row in rows if "-" not in row[0] and "." not in row[0]]
-    number, count = {}, 0
+    rows = [row for row in rows if "." not in row[0]]
+    words = [row for row in rows if "-" not in row[0]]
+    number = {row[0]: str(count) for count, row in enumerate(words, 1)}
+    for count, row in enumerate(words, 1):
+        row[:] = str(count), *row[1:6], number.get(row[6], "0"), *row[7:8], "_", row[9] if len(row) > 9 else "_"
     for row in rows:
-        if "-" in row[0] or "." in row[0]:
-            continue
-        count += 1
-        if row[0] != "new":
-            number[row[0]] = str(count)
-    found, count = [], 0
-    for row in rows:
-        if "." in row[0]:
-            continue
         if "-" in row[0]:
-            first, last = row[0].split("-")
-            found.append([f"{number[first]}-{number[last]}", *row[1:]])
-            continue
-        count += 1
-        found.append([str(count), *row[1:6], number.get(row[6], "0"), *row[7:8], "_", row[9] if len(row) > 9 else "_"])
-    assert len(words) == count
-    return _without_cycles(found)
-
-
-def _without_cycles(rows):
-    words = [row for row in rows if row[0].isdigit()]
+            row[0] = "-".join(number[each] for each in row[0].split("-"))
     for row in words:
         node, seen = int(row[0]), set()
         while node and node not in seen:
@@ -149,8 +133,3 @@ def _joined(one, other):
 def _rows(sentence):
     lines = sentence.split("\n")
     return [each for each in lines if each[:1] == "#"], [each.split("\t") for each in lines if each[:1] != "#"]
-
-
-def _range(id_):
-    first, last = map(int, id_.split("-"))
-    return [str(word) for word in range(first, last + 1)]

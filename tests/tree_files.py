@@ -58,8 +58,5 @@ def script(gold, system):
     udeval = pytest.importorskip("udtools.udeval", reason="udtools, the oracle of eval, is not installed")
     many = {"multiple_roots_okay": True}
     found = udeval.evaluate(*(udeval.load_conllu(StringIO(text), "", many) for text in (gold, system)))
-    of_each = {name: found[name] for name in METRICS}
-    return {
-        name: (each.correct, each.gold_total, each.system_total, each.aligned_total or 0)
-        for name, each in of_each.items()
-    }
+    of_each = ((name, found[name]) for name in METRICS)
+    return {name: (it.correct, it.gold_total, it.system_total, it.aligned_total or 0) for name, it in of_each}

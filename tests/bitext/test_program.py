@@ -19,9 +19,7 @@ from deptree_cli.bitext.distribution import (
 from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.errors import DeptreeError
 from tests.bitext.conftest import TOLERANCE, check_law, pair_of
-from tests.brute_itg import Alignments, Grammar, Link
-
-Pins = dict[Link, bool]
+from tests.brute_itg import Alignments, Grammar
 
 
 def grammar_of(p, q, seed=0, wide=0.0):
@@ -38,10 +36,6 @@ def linked(request, monkeypatch):
     """Grammars without weights of bispans, whose charts are turned as for pairs of very different lengths, or not."""
     monkeypatch.setattr(module, "is_turned", lambda p, q: request.param)
     return lambda p, q: replace(grammar_of(p, q), bispans=None)
-
-
-def program_of(grammar):
-    return pair_of(grammar).program()
 
 
 def random_pins(p, q, rng, most=3):
@@ -75,7 +69,7 @@ def check(program, mask, exact):
 
 def check_pins(grammar):
     """Also links that exclude each other."""
-    (p, q), program = grammar.scores.shape, program_of(grammar)
+    (p, q), program = grammar.scores.shape, pair_of(grammar).program()
     rng = np.random.default_rng([p, q])
     for _ in range(12):
         pins = random_pins(p, q, rng, 4)
@@ -96,16 +90,15 @@ def test_pinned_links_on_either_side(linked, p, q):
 def test_a_path_of_three_pins():
     """0-1 and 0-3 share a word, and so do 0-1 and 1-1: no alignment has all three."""
     program = AlignmentDistribution(np.zeros((3, 4))).program()
-    required = np.zeros((3, 4), dtype=np.bool_)
-    required[[0, 0, 1], [1, 3, 1]] = True
-    assert program.inside(program.compile(required.ravel(), required.ravel()))[0] == -math.inf
+    required = np.isin(np.arange(12), [1, 3, 5])
+    assert program.inside(program.compile(required, required))[0] == -math.inf
 
 
 @pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 2), (2, 4), (3, 3), (4, 4)])
 def test_kept_states(p, q):
     """A state is a part of that extent: alignments that have one that is pruned are gone, others weigh as said."""
     grammar, rng = grammar_of(p, q), np.random.default_rng([p, q])
-    program = program_of(grammar)
+    program = pair_of(grammar).program()
     merits = program.merits()
     (s, t), (u, v) = np.triu_indices(p + 1, 1), np.triu_indices(q + 1, 1)
     for share in (0.3, 0.7, 0.9, 0.9, 1.0):
@@ -119,7 +112,7 @@ def test_kept_states(p, q):
 def test_kept_states_on_either_side(linked):
     """Which parts are pruned depends on the order in which they are joined: the same as without turning."""
     grammar, rng = linked(4, 4), np.random.default_rng(1)
-    program = program_of(grammar)
+    program = pair_of(grammar).program()
     for share in (0.7, 0.9, 0.9):
         states = rng.random(program.merits().shape) < share
         assert not program.keep(states).is_turned
@@ -129,7 +122,7 @@ def test_kept_states_on_either_side(linked):
 
 def test_weights_of_parts_are_not_turned(monkeypatch):
     monkeypatch.setattr(module, "is_turned", lambda p, q: True)
-    program = program_of(grammar_of(4, 4))
+    program = pair_of(grammar_of(4, 4)).program()
     check(program, program.everything(), Alignments(grammar_of(4, 4)))
     assert not program.everything().is_turned
 
@@ -137,7 +130,7 @@ def test_weights_of_parts_are_not_turned(monkeypatch):
 def test_samples_on_either_side(linked):
     """H0: links are drawn as probable as their alignments. 4,000 draws, threshold 1e-6."""
     grammar, rng = linked(3, 2), np.random.default_rng(1)
-    program = program_of(grammar)
+    program = pair_of(grammar).program()
     _, chart = program.inside(program.everything())
     check_law(chart.sample(4000, rng), Alignments(grammar))
 
@@ -147,7 +140,7 @@ def test_samples_on_either_side(linked):
 def test_samples(pins, wide):
     """H0: links are drawn as probable as their alignments under the pins. 4,000 draws, threshold 1e-6."""
     grammar, rng = grammar_of(3, 2, seed=2, wide=wide), np.random.default_rng(1)
-    program = program_of(grammar)
+    program = pair_of(grammar).program()
     program.inside(program.everything())
     _, chart = program.inside(program.compile(*selection(pins, 3, 2, rng)))
     check_law(chart.sample(4000, rng), Alignments(grammar, pins))
@@ -161,14 +154,14 @@ def test_nothing_is_left_of_earlier_masks(wide, kinds):
     """
     p, q, rng = 4, 4, np.random.default_rng(7)
     grammar = grammar_of(p, q, wide=wide)
-    used, merits = program_of(grammar), program_of(grammar).merits()
+    used, merits = pair_of(grammar).program(), pair_of(grammar).program().merits()
     found = []
     for number in range(60):
         mask = used.compile(*selection(random_pins(p, q, rng, 6), p, q, rng))
         if number % 3 == 2:
             states = (rng.random(merits.shape) < 0.6) | (merits == np.inf)
             mask = used.keep(states, rng.normal(size=merits.shape) if number % 2 else None)
-        fresh = program_of(grammar)
+        fresh = pair_of(grammar).program()
         (log_z, chart), (expected, fresh_chart) = used.inside(mask), fresh.inside(mask)
         assert log_z == expected
         if log_z == -math.inf:
@@ -177,8 +170,7 @@ def test_nothing_is_left_of_earlier_masks(wide, kinds):
         if rng.random() < 0.5:
             assert np.array_equal(used.outside(chart), fresh.outside(fresh_chart))
         if rng.random() < 0.5:
-            draws = [each.sample(5, np.random.default_rng(number)) for each in (chart, fresh_chart)]
-            assert np.array_equal(*draws)
+            assert np.array_equal(*(each.sample(5, np.random.default_rng(number)) for each in (chart, fresh_chart)))
     assert 30 < len(found) < 60
     assert set(found) == kinds
 
@@ -205,10 +197,10 @@ def test_weights_of_states_may_bring_back_what_float64_loses():
 
 def scores_of(p, q, scale=2.0, seed=0, holes=0.0):
     rng = np.random.default_rng([seed, p, q])
-    arrays = [scale * rng.normal(size=shape) for shape in ((p, q), (p,), (q,))]
-    for array in arrays:
+    scores = LinkScores(*(scale * rng.normal(size=shape) for shape in ((p, q), p, q)))
+    for array in scores:
         array[rng.random(array.shape) < holes] = -np.inf
-    return LinkScores(*arrays)
+    return scores
 
 
 def model_1(links, nulls):
@@ -268,19 +260,14 @@ def pair():
     return AlignmentDistribution(SCORES, "log", -0.5, -0.3)
 
 
-@pytest.fixture
-def program(pair):
-    return pair.program()
-
-
-def test_variables_are_links_row_by_row(program, pair):
+def test_variables_are_links_row_by_row(pair):
     """Those that are confident are so by the scores as they are, not as they are shifted word by word."""
+    program = pair.program()
     assert program.variables() == 9
     targets = np.array([2, -1, 0], dtype=np.int32)
     assert program.assign(targets).tolist() == [False, False, True, False, False, False, True, False, False]
     assert program.features(targets).tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
-    scores = LinkScores(SCORES, np.full(3, -0.5), np.full(3, -0.3))
-    assert program.confident().tolist() == np.flatnonzero(confidences(scores) > CONFIDENT).tolist()
+    assert program.confident().tolist() == np.flatnonzero(confidences(pair.link_scores) > CONFIDENT).tolist()
     assert 0 < len(program.confident()) <= 3
 
 
@@ -300,10 +287,9 @@ def test_a_heuristic_is_of_the_same_words(pair):
         pair.program(AlignmentDistribution(np.zeros((3, 4))))
 
 
-def test_which_states_are_no_question(program):
+def test_which_states_are_no_question(pair):
     """Kept are links by themselves, and what reaches the ends of both sentences, with which every alignment begins."""
-    merits = program.merits()
-    spans = [*combinations(range(4), 2)]
-    for ((s, t), row), (place, (u, v)) in product(zip(spans, merits, strict=True), enumerate(spans)):
-        assert (row[place] == np.inf) == ((t - s, v - u) == (1, 1) or (t, v) == (3, 3))
-        assert row[place] > -np.inf
+    states = product(combinations(range(4), 2), repeat=2)
+    for ((s, t), (u, v)), merit in zip(states, pair.program().merits().ravel().tolist(), strict=True):
+        assert (merit == np.inf) == ((t - s, v - u) == (1, 1) or (t, v) == (3, 3))
+        assert merit > -np.inf
