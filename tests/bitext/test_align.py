@@ -35,13 +35,12 @@ def links_above(pair, threshold):
 def known(put):
     """The gold links of the sample, and files of them in which something is wrong; in the folder of the tests."""
     known = GOLD.read_text().splitlines(keepends=True)
-    put("bitext.npz", (DATA / "bitext.npz").read_bytes())
-    put("gold.align", "".join(known))
-    put("four.align", "".join(known[:4]))
-    put("six.align", "".join([*known, "0-0\n"]))
-    put("beyond.align", known[0] + "4-6\n" + "".join(known[2:]))
-    put("bitext.txt", (DATA / "bitext.txt").read_bytes())
-    put("words.align", "the house\n" + "".join(known[1:]))
+    for name in ("bitext.npz", "bitext.txt"):
+        put(name, (DATA / name).read_bytes())
+    files = {"gold": known, "four": known[:4], "six": [*known, "0-0\n"]}
+    files |= {"beyond": [known[0], "4-6\n", *known[2:]], "words": ["the house\n", *known[1:]]}
+    for name, lines in files.items():
+        put(f"{name}.align", "".join(lines))
     return known
 
 
@@ -50,8 +49,7 @@ def test_the_best_alignment(done):
     expected = {name: sorted(map(list, links_of(pair.argmax()))) for name, pair in distributions().items()}
     lines = done(ALIGN).out.decode().splitlines()
     assert [[[*map(int, link.split("-"))] for link in line.split()] for line in lines] == [*expected.values()]
-    rows = [{"sent_id": name, "links": links} for name, links in expected.items()]
-    assert done(f"{ALIGN} --format jsonl").rows == rows
+    assert {row["sent_id"]: row["links"] for row in done(f"{ALIGN} --format jsonl").rows} == expected
 
 
 def test_all_probable_links_may_share_words(done):
@@ -99,10 +97,8 @@ def test_lines_stay_in_step_where_pairs_are_skipped(deptree, put, jobs):
     line = f"bitext align all.npz --null-score -inf --on-error skip -j {jobs}"
     ran = deptree(line)
     assert (ran.code, ran.out) == (1, b"\n0-0 1-1\n\n0-1 1-0\n")
-    assert [line.split(" (")[0] for line in ran.said if "skipped: " in line] == [
-        "deptree: skipped: all.npz[a]",
-        "deptree: skipped: all.npz[c]",
-    ]
+    skipped = [line.split(" (")[0] for line in ran.said if "skipped: " in line]
+    assert skipped == ["deptree: skipped: all.npz[a]", "deptree: skipped: all.npz[c]"]
     assert ran.said[-1] == "deptree: 2 pairs skipped"
     assert deptree(f"{line} --gold gold.align").out == ran.out
     (row,) = deptree(f"{line} --gold gold.align --report - -o /dev/null").rows
@@ -121,7 +117,6 @@ def test_known_links(done):
     assert done(f"{line} --report - -o links.align").rows == [counts.summary()]
     shown = done(line)
     assert shown.out == Path("links.align").read_bytes()
-    assert len(shown.out.splitlines()) == 5
     assert re.search(rf"5 +{counts.found} +{counts.sure} .* {counts.alignment_error_rate:.4f}", shown.err)
     assert not done(f"{ALIGN} --gold {GOLD} -q").err
 
@@ -164,13 +159,11 @@ def test_how_scores_are_read_is_signed(done, put):
         bitext.npz --report - -o x                 |  --report needs --gold FILE
         bitext.npz --method randomized             |  --method needs --above
         bitext.npz -o links.csv                    |  this command does not write .csv.  |  .align
-        bitext.npz -o links.npz                    |  does not write .npz
         bitext.npz --gold gold.align -o gold.align |  gold.align
         bitext.npz --text bitext.txt -o bitext.txt |  --output would overwrite --text
         bitext.npz -o bitext.npz                   |  --output would overwrite SCORES
         bitext.npz bitext.npz --text bitext.txt    |  2 score files but 1 --text. Pass --text once per score file
         - --text -                                 |  standard input (-) can be read only once
-        bitext.npz - -                             |  standard input (-) can be read only once
         bitext.npz missing.npy -o x                |  missing.npy: no such file
         bitext.npz --null first --null-score 1     |  --null-score cannot be combined with --null
         bitext.npz --null-score nan                |  nan is not a score

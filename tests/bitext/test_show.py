@@ -110,8 +110,7 @@ def test_what_a_terminal_would_obey_is_left_out(done, put):
     put("pair.txt", "a\x1b[31m ||| b\u202e\n")
     text = done("bitext show pair.npz --text pair.txt").out.decode()
     assert "a[31m" in text
-    assert "\x1b" not in text
-    assert "\u202e" not in text
+    assert not {"\x1b", "\u202e"} & {*text}
 
 
 # The text of a picture.
@@ -120,9 +119,7 @@ def test_what_a_terminal_would_obey_is_left_out(done, put):
 def picture(source, target, links, targets):
     """A picture of words, where all links but these are impossible."""
     words = source.split(), target.split()
-    probabilities = np.zeros((len(words[0]), len(words[1])))
-    for link, probability in links.items():
-        probabilities[link] = probability
+    probabilities = np.array([[links.get((i, j), 0.0) for j, _ in enumerate(words[1])] for i, _ in enumerate(words[0])])
     return AlignmentPicture("de-1", words, probabilities, np.array(targets, np.int32), "best alignment")
 
 
@@ -151,9 +148,7 @@ def test_wide_source_words():
 def test_only_a_link_has_a_number():
     """That of the header: the probability of the link, of nothing where there is none."""
     lines = alignment_text(picture("a b", "c d", {(0, 0): 0.25, (0, 1): 0.25, (1, 1): 0.9}, [-1, 1]), 80).splitlines()
-    assert lines[2].split() == ["c", "d", "p(link)"]
-    assert lines[3].split() == ["a", "▒▒", "▒▒"]
-    assert lines[4].split() == ["b", "··", "[██]", "0.9000"]
+    assert [*map(str.split, lines[2:5])] == [["c", "d", "p(link)"], ["a", "▒▒", "▒▒"], ["b", "··", "[██]", "0.9000"]]
 
 
 @pytest.mark.quick
@@ -193,10 +188,8 @@ def test_words_from_right_to_left_stay_in_their_columns(width):
 def test_colour_says_what_is_in_doubt():
     plain, coloured = alignment_text(GOES, 60), alignment_text(GOES, 60, colour=True)
     assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
-    assert "\x1b[33m  0.5000\x1b[0m" in coloured
+    assert [part for part in ("\x1b[33m  0.5000\x1b[0m", "\x1b[36m▒▒\x1b[0m", "[▓▓]") if part not in coloured] == []
     assert "\x1b[33m  0.9990" not in coloured
-    assert "\x1b[36m▒▒\x1b[0m" in coloured
-    assert "[▓▓]" in coloured
 
 
 @pytest.mark.parametrize("width", [24, 40, 80, 200])

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lines import words
+
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / ".browser"
 DATA = ROOT / "sample_data"
@@ -44,24 +46,14 @@ def reports(tmp_path_factory):
     gold = (DATA / "gold.conllu").read_text(encoding="utf-8")
     evil = gold.replace("# sent_id = en-1\n", f"# sent_id = {EVIL}\n", 1).replace("\tsaw\t", f"\t{EVIL}\t", 1)
     (folder / "evil.conllu").write_text(evil.replace("\tobl\t", f"\t{EVIL}\t", 1), encoding="utf-8")
-    labels = ["--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz"]
-    sample = ["--conllu", DATA / "gold.conllu", "--gold", DATA / "gold.conllu", "--rules", "ud", *labels]
     lines = (DATA / "scores.jsonl").read_text(encoding="utf-8")
     (folder / "evil.jsonl").write_text(lines.replace('"en-1"', json.dumps(EVIL), 1), encoding="utf-8")
-    for name, args in (
-        ("sample", [DATA / "scores.npz", *sample]),
-        ("evil", [folder / "evil.jsonl", "--conllu", folder / "evil.conllu"]),
+    for line in (
+        "report $SCORES --conllu $GOLD --gold $GOLD --rules ud $LABELS -o sample.html",
+        "report evil.jsonl --from natasha --conllu evil.conllu -o evil.html",
     ):
-        command = [
-            Path(sys.executable).parent / "deptree",
-            "report",
-            *args,
-            "--from",
-            "natasha",
-            "-o",
-            folder / f"{name}.html",
-        ]
-        subprocess.run([str(each) for each in command], check=True, capture_output=True)
+        command = [Path(sys.executable).parent / "deptree", *words(line)]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder)
     return folder
 
 
@@ -78,10 +70,7 @@ def opened(browser, reports):
         page.emulate_media(color_scheme=scheme)
         page.on("console", lambda message: noted.append(message.text))
         page.on("pageerror", lambda error: noted.append(str(error)))
-        page.on(
-            "request",
-            lambda request: noted.append(request.url) if not request.url.startswith(("file:", "blob:")) else None,
-        )
+        page.on("request", lambda request: request.url.startswith(("file:", "blob:")) or noted.append(request.url))
         page.goto(f"{(reports / name).as_uri()}.html{'#' * bool(sent_id)}{sent_id}")
         page.wait_for_selector(".picture")
         return page
