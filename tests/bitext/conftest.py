@@ -67,8 +67,8 @@ def contents(kind, matrices=MATRICES):
 
 
 def pair_of(grammar, **settings):
-    nulls = {"source_nulls": grammar.source_nulls, "target_nulls": grammar.target_nulls}
-    return AlignmentDistribution(grammar.scores, **nulls, bispans=grammar.bispans, **settings)
+    nulls = grammar.source_nulls, grammar.target_nulls
+    return AlignmentDistribution(grammar.scores, "log", *nulls, bispans=grammar.bispans, **settings)
 
 
 def check_law(targets, exact):

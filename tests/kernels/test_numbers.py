@@ -135,10 +135,12 @@ def test_sums_of_products(kind, pairs):
 
 @EACH_KIND
 def test_arrays(kind):
-    """What is put can be got; rows and parts are views; 0 and 1 are of the array's kind."""
+    """What is put can be got; rows and parts are views; 0 and 1 are of the array's kind; wide numbers reach far."""
     numbers = [kind.number(1.5 + i, 0.25 * i) for i in range(4)]
     array = kind.array(numbers)
     assert ops.length(array) == 4
+    assert ops.reaches(array, -299.0)
+    assert bool(ops.reaches(array, -1e6)) is (kind in (KINDS["wide"], KINDS["wide dual"]))
     assert [kind.fractions(ops.get(array, i)) for i in range(4)] == [kind.fractions(x) for x in numbers]
     ops.put(ops.part(array, 1, 3), 1, ops.one(array))
     assert kind.fractions(ops.get(array, 2)) == (1, 0)
@@ -151,13 +153,6 @@ def test_arrays(kind):
     ops.set_zero(memory)
     ops.put_rounded(memory, 2, numbers[1])
     assert [kind.fractions(ops.get(memory, i)) for i in (0, 2)] == [(0, 0), kind.fractions(numbers[1])]
-
-
-@pytest.mark.parametrize(("name", "far"), [("float64", False), ("wide", True), ("dual", False), ("wide dual", True)])
-def test_how_far_a_kind_reaches(name, far):
-    array = KINDS[name].array([KINDS[name].number(1.0, 0.0)])
-    assert ops.reaches(array, -299.0)
-    assert bool(ops.reaches(array, -1e6)) is far
 
 
 def everything(array, x, y, factor, far):

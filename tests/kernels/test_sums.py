@@ -167,19 +167,13 @@ def test_rounding_makes_no_probability_negative():
 # Projective trees.
 
 
-def number_of_trees(n, single_root):
-    """Of projective trees of n words, in closed form."""
-    return comb(3 * n - 2, n - 1) // n if single_root else comb(3 * n, n) // (2 * n + 1)
-
-
 @BOTH
 @KINDS
 def test_the_number_of_trees(single_root, kind, graphs):
-    assert [number_of_trees(n, True) for n in range(1, 8)] == [1, 2, 7, 30, 143, 728, 3876]
     for n in (1, 2, 3, 4, 5, 6, 7, 12):
-        weights = kind.exp(graphs.uniform(n))
-        total = inside(weights, single_root, kind.zeros((TABLES, n + 1, n + 1)))
-        assert logarithm(total) == pytest.approx(log(number_of_trees(n, single_root)), rel=1e-14, abs=1e-14)
+        number = comb(3 * n - 2, n - 1) // n if single_root else comb(3 * n, n) // (2 * n + 1)
+        total = inside(kind.exp(graphs.uniform(n)), single_root, kind.zeros((TABLES, n + 1, n + 1)))
+        assert logarithm(total) == pytest.approx(log(number), rel=1e-14, abs=1e-14)
 
 
 def test_no_projective_tree():

@@ -80,7 +80,6 @@ def test_dominators_of_random_graphs(n, seed, density):
     np.fill_diagonal(allowed, False)
     allowed[:, 0] = allowed[0] = False
     starts = rng.random(n + 1) < 0.4
-    starts[0] = False
     starts |= ~reached(allowed, starts, 0)  # every word is reached
     starts[0] = False
     supported = np.ones((n + 1, n + 1), dtype=bool)
@@ -92,23 +91,17 @@ def test_dominators_of_random_graphs(n, seed, density):
 # Labels by their probabilities.
 
 
-def label_of(probs, uniform):
-    """The label of the one arc of a sentence of one word."""
-    table = np.full((2, 2, len(probs)), np.nan)
-    table[0, 1] = probs
-    labels = np.full((1, 1), -9, dtype=np.int32)
-    draw_labels(table, np.array([[0]], dtype=np.int32), np.array([[uniform]]), labels)
-    return int(labels[0, 0])
+SHARES, ROUNDED = [0.0, 0.25, 0.5, 0.0, 0.25], [0.5, 0.5 - 1e-9, 0.0]
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(("uniform", "label"), [(0.0, 1), (0.249, 1), (0.25, 2), (0.749, 2), (0.75, 4), (0.999, 4)])
-def test_a_label_has_its_share_of_the_unit_interval(uniform, label):
-    assert label_of([0.0, 0.25, 0.5, 0.0, 0.25], uniform) == label
-
-
-def test_what_rounding_leaves_over_goes_to_the_last_possible_label():
-    assert label_of([0.5, 0.5 - 1e-9, 0.0], 1 - 1e-12) == 1
+def test_a_label_has_its_share_of_the_unit_interval():
+    """What rounding leaves over goes to the last possible label."""
+    bounds = [(0.0, 1), (0.249, 1), (0.25, 2), (0.749, 2), (0.75, 4), (0.999, 4)]
+    for probs, uniform, label in [*((SHARES, *bound) for bound in bounds), (ROUNDED, 1 - 1e-12, 1)]:
+        table, labels = np.full((2, 2, len(probs)), np.nan), np.full((1, 1), -9, dtype=np.int32)
+        table[0, 1] = probs
+        draw_labels(table, np.array([[0]], dtype=np.int32), np.array([[uniform]]), labels)
+        assert labels.tolist() == [[label]], uniform
 
 
 # Shapes of heads.
@@ -214,13 +207,11 @@ def test_the_fewest_reasons_of_all_heads(n):
     for heads in ([0, *each] for each in every if n < 5 or rng.random() < 0.3):
         for word in range(1, n + 1):
             found, *ways = map(int, apart_in_gap(np.array(heads), word))
-            expected = in_gap(heads, word)
-            why = as_found(heads, found, heads[word], *ways)
-            assert (found, why) == expected if expected else found == 0, (heads, word)
+            why = found and (found, as_found(heads, found, heads[word], *ways))
+            assert why == (in_gap(heads, word) or 0), (heads, word)
             found, *ways, end = map(int, apart_under(np.array(heads), word))
-            expected = under(heads, word)
-            why = as_found(heads, word, found, *ways)
-            assert (found, why) == expected if expected else found == 0, (heads, word)
-            assert not expected or heads[end] == found
-            compared += bool(expected)
+            why = found and (found, as_found(heads, word, found, *ways))
+            assert why == (under(heads, word) or 0), (heads, word)
+            assert not found or heads[end] == found
+            compared += bool(why)
     assert compared >= 5

@@ -126,7 +126,7 @@ def test_wrong_arrays_are_named(name):
         checked_part(name, [["a"]], 4, "log")
 
 
-WITH = {"arcs": (False, False), "grandparent": (True, False), "sibling": (False, True), "both": (True, True)}
+WITH = {"arcs": (1, 0, 0), "grandparent": (1, 1, 0), "sibling": (1, 0, 1), "both": (1, 1, 1)}
 EACH = pytest.mark.parametrize("parts", WITH)
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -137,8 +137,7 @@ def gaussian(n, parts="both", scale=1.0, seed=0, forbidden=0.0):
     arrays = [rng.normal(size=(n + 1,) * axes) * scale for axes in (2, 3, 3)]
     for array in arrays:
         array[rng.random(array.shape) < forbidden] = -np.inf
-    with_grandparent, with_sibling = WITH[parts]
-    return arrays[0], arrays[1] if with_grandparent else None, arrays[2] if with_sibling else None
+    return tuple(array if is_given else None for array, is_given in zip(arrays, WITH[parts], strict=True))
 
 
 def check(scores, single_root):
