@@ -172,9 +172,6 @@ def test_either_side_gives_the_same(p, q, spread, monkeypatch):
         assert other == pytest.approx(one, rel=1e-12, abs=1e-12)
 
 
-# What is wrong with scores: each in one line, with what to do.
-
-
 def bispans(at, value):
     found = np.zeros((3, 3, 4, 4))
     found[at] = value

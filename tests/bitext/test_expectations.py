@@ -97,10 +97,6 @@ def test_no_alignment(deptree, put, method):
 # Ctrl-C: the first one is a wish, which is noted; the second one is for whoever listened before.
 
 
-def press():
-    os.kill(os.getpid(), signal.SIGINT)
-
-
 def test_the_first_is_noted_and_the_second_goes_through():
     """Items are done up to the first."""
     before, interrupt = signal.getsignal(signal.SIGINT), Estimating(METHODS.get("randomized"), Settings(), Run())
@@ -108,10 +104,10 @@ def test_the_first_is_noted_and_the_second_goes_through():
         for item in interrupt.until_stopped(iter(range(5))):
             assert not interrupt.was_stopped
             if item == 2:
-                press()
+                signal.raise_signal(signal.SIGINT)
         assert (item, interrupt.was_stopped) == (2, True)
         with pytest.raises(KeyboardInterrupt):
-            press()
+            signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -235,7 +235,7 @@ def test_files_out_of_step_end_the_reading(symmetric, text, message, put):
 
 def test_a_batch_that_is_too_small(put):
     text = put("t.txt", TEXT.replace(b"ist so", b"ist sehr so"))
-    with pytest.raises(OutOfStep, match="are for 4 and 3 words, but there are 5 and 2 words"):
+    with says("are for 4 and 3 words, but there are 5 and 2 words", error=OutOfStep):
         read(put("s.npy", batch(MATRICES)), text=text)
 
 
@@ -291,9 +291,6 @@ def test_read_pairs_raises_errors_or_hands_them_on(put):
     assert [error.sent_id for error in errors] == ["bad"]
 
 
-# Matrices as read become log-scores of links and of unlinked words; what is padding, and what only looks like it.
-
-
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("scale", "given", "log_score"),
@@ -346,8 +343,7 @@ def padded(fill, rows, columns, null):
     """A matrix of scores with more rows and columns."""
     scores = np.random.default_rng(0).normal(size=(3, 4))
     if null:
-        corner = 0 if null == "first" else -1
-        scores[corner, corner] = 7.0
+        scores[(0, 0) if null == "first" else (-1, -1)] = 7.0
     return np.pad(scores, ((0, rows), (0, columns)), constant_values=fill)
 
 

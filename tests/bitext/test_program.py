@@ -250,8 +250,6 @@ def test_merits_are_finite_whatever_the_scores(scale, holes):
     assert np.isfinite(confidences(pair)).all()
 
 
-# What the program of a pair answers.
-
 SCORES = np.array([[2.0, 0.0, -1.0], [0.5, 1.5, 0.0], [-1.0, 0.3, 2.2]])
 
 

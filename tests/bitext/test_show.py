@@ -113,9 +113,6 @@ def test_what_a_terminal_would_obey_is_left_out(done, put):
     assert not {"\x1b", "\u202e"} & {*text}
 
 
-# The text of a picture.
-
-
 def picture(source, target, links, targets):
     """A picture of words, where all links but these are impossible."""
     words = source.split(), target.split()

@@ -145,9 +145,6 @@ def test_a_view_is_not_counted():
     assert "NRT_incref" not in next(iter(last_row.inspect_llvm().values()))
 
 
-# What machine code stands on: a change of a kernel, of the main house or of a wing, makes it stale.
-
-
 def test_all_kernels_are_among_the_sources():
     """Whatever is made by the decorator."""
     decorated = {path for path in FILES.values() if "\n@kernel" in path.read_text(encoding="utf-8")}

@@ -183,9 +183,6 @@ def test_python_and_machine_code_agree_to_the_last_bit(name, size_x, size_y, slo
         assert compiled_everything(kind.array([x, y, x]), x, y, factor, far) == in_python
 
 
-# Vectors: machine code and Python come to the same digits, and touch nothing beyond the end.
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_sums_of_vectors_are_the_same_digits(dtype):
     rng, compiled, lanes = np.random.default_rng(0), njit(lambda x, y: ops.inner(x, y)), ops.lane_count(dtype)

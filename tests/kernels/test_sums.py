@@ -164,9 +164,6 @@ def test_rounding_makes_no_probability_negative():
     assert out.min() == 0.0
 
 
-# Projective trees.
-
-
 @BOTH
 @KINDS
 def test_the_number_of_trees(single_root, kind, graphs):

@@ -88,23 +88,14 @@ def test_dominators_of_random_graphs(n, seed, density):
     assert (supported[1:, 1:] == by_definition[1:, 1:]).all()
 
 
-# Labels by their probabilities.
-
-
-SHARES, ROUNDED = [0.0, 0.25, 0.5, 0.0, 0.25], [0.5, 0.5 - 1e-9, 0.0]
-
-
 def test_a_label_has_its_share_of_the_unit_interval():
     """What rounding leaves over goes to the last possible label."""
-    bounds = [(0.0, 1), (0.249, 1), (0.25, 2), (0.749, 2), (0.75, 4), (0.999, 4)]
-    for probs, uniform, label in [*((SHARES, *bound) for bound in bounds), (ROUNDED, 1 - 1e-12, 1)]:
+    shares, bounds = [0.0, 0.25, 0.5, 0.0, 0.25], [(0.0, 1), (0.249, 1), (0.25, 2), (0.749, 2), (0.75, 4), (0.999, 4)]
+    for probs, uniform, label in [*((shares, *bound) for bound in bounds), ([0.5, 0.5 - 1e-9, 0.0], 1 - 1e-12, 1)]:
         table, labels = np.full((2, 2, len(probs)), np.nan), np.full((1, 1), -9, dtype=np.int32)
         table[0, 1] = probs
         draw_labels(table, np.array([[0]], dtype=np.int32), np.array([[uniform]]), labels)
         assert labels.tolist() == [[label]], uniform
-
-
-# Shapes of heads.
 
 
 def all_heads(n):
