@@ -129,10 +129,8 @@ def test_words_that_must_stay_unlinked_do_not_leave_float64(p, q):
     assert chart.log_z == pytest.approx(log_z, rel=1e-13)
 
 
-# Pairs with one side much longer: the sides of their charts are exchanged.
-
-
 def uneven(p, q, spread):
+    """With one side much longer the sides of the chart are exchanged."""
     rng = np.random.default_rng([0, p, q])
     links, sources, targets = (spread * rng.normal(size=size) for size in ((p, q), p, q))
     links[rng.random((p, q)) < 0.1] = -INF

@@ -59,15 +59,6 @@ def test_signature_says_what_concerns_the_method(done):
     assert fields("") == "method:exact"
 
 
-def test_seconds_end_a_run(done, put):
-    """With seconds alone the number of iterations is whatever there was time for."""
-    put("one.npy", 6 * np.eye(4) + np.random.default_rng(1).normal(size=(4, 4)))
-    start = time.monotonic()
-    (row,) = done("bitext expectations one.npy --method randomized --seconds 0.3 --seed 7").rows
-    assert row["iterations"] > 1
-    assert time.monotonic() - start > 0.3
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     table("""

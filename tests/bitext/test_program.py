@@ -192,9 +192,6 @@ def test_weights_of_states_may_bring_back_what_float64_loses():
     assert log_z == pytest.approx(-560.0, rel=1e-8)
 
 
-# The simpler model, against its definition, word by word and cut by cut.
-
-
 def scores_of(p, q, scale=2.0, seed=0, holes=0.0):
     rng = np.random.default_rng([seed, p, q])
     scores = LinkScores(*(scale * rng.normal(size=shape) for shape in ((p, q), p, q)))
@@ -204,7 +201,7 @@ def scores_of(p, q, scale=2.0, seed=0, holes=0.0):
 
 
 def model_1(links, nulls):
-    """Each word's shares of links and of none, one by one."""
+    """The simpler model: each word's shares of links and of none, one by one."""
     shares, alone = np.zeros_like(links), np.zeros_like(nulls)
     for i, (row, null) in enumerate(zip(links, nulls, strict=True)):
         total = math.fsum(map(math.exp, (*row, null)))
