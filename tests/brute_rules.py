@@ -7,18 +7,12 @@ with the package but `all_trees`; what the words of a rule mean is taken from it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from deptree_cli.core.oracle import all_trees
-
-Float = NDArray[np.float64]
-Table = Mapping[str, Any]
 
 
 class Tree(NamedTuple):
@@ -216,7 +210,7 @@ def _out_of_gaps(tree, table, words):
     )
 
 
-MEANINGS: dict[str, Callable[[Tree, Table, Sentence], bool]] = {
+MEANINGS = {
     "mask": _mask,
     "at-most-one": _at_most_one,
     "leaf": _leaf,

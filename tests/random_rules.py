@@ -19,7 +19,6 @@ from deptree_cli.io.rules.reading import ruleset_of
 from tests.brute_rules import Sentence, hangs_together, labelled_trees, obeys
 
 Float = NDArray[np.float64]
-Random = np.random.Generator
 
 LABELS = ("nsubj", "nsubj:outer", "obj", "punct", "det")
 TAGS = ("NOUN", "VERB", "DET")
@@ -47,7 +46,7 @@ class Case:
     @property
     def rules(self):
         """The rules, as the package knows them."""
-        file: dict[str, list[Any]] = {}
+        file = {}
         for kind, table in self.tables:
             file.setdefault(kind, []).append(table)
         functions = [Function(f"function {place}", each) for place, each in enumerate(self.functions)]
@@ -144,7 +143,7 @@ def _numbers(rng, shape):
 
 def _rule(rng, names, place):
     kind = str(rng.choice(KINDS))
-    table: dict[str, Any] = {"name": f"rule {place}"}
+    table = {"name": f"rule {place}"}
     if kind == "mask":
         fields = _some(rng, _mask_fields(rng, names))
         return kind, table | fields | ({"direction": "left"} if fields.keys() <= {"allow"} else {})

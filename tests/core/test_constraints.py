@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.rules import Choice, Function, LabelledTree, NoGaps, Nogood, Together, Words, forbidden
+from deptree_cli.core.rules import Function, LabelledTree, NoGaps, Together, Words, forbidden
 from deptree_cli.core.ruleset import LabelNumbers, Ruleset, Violation, broken
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.rules.reading import read_rules, ruleset_of
 from tests.brute_rules import Sentence, Tree, hangs_together, obeys
-from tests.random_rules import Case, random_case
+from tests.random_rules import random_case
 
 HEADS, LABELS = [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"]
 WORDS = Words((), ["NOUN", "VERB", None, "PUNCT"], [frozenset({"Case=Nom"}), *[frozenset()] * 3])
 NONE = Ruleset("none", ())
 
 
-def places(table: Any, heads: Sequence[int] = HEADS, labels: Sequence[str] = LABELS) -> list[Violation]:
+def places(table, heads=HEADS, labels=LABELS):
     return broken(ruleset_of("mine", table), WORDS, heads, labels)
 
 
@@ -157,7 +155,7 @@ def test_what_is_broken_without_a_head_is_so_with_any_head():
 KINDS = "at-most-one", "leaf", "below", "no-gaps", "projective", "out-of-gaps", "no-crossing"
 
 
-def rules_of(case: Case, kind: str):
+def rules_of(case, kind):
     if kind == "spans":
         yield Together().bound(case.known), lambda tree: hangs_together(tree, case.words)
     for own, table in case.tables:
@@ -166,11 +164,11 @@ def rules_of(case: Case, kind: str):
             yield rule.bound(case.known), lambda tree, table=table: obeys(tree, kind, table, case.words)
 
 
-def check(nogood: Nogood, tree: LabelledTree, heads: np.ndarray, labels: np.ndarray) -> None:
+def check(nogood, tree, heads, labels):
     """A nogood is of choices that the tree made and that no tree makes that obeys, (trees, n); what goes along is in
     none of these that make all but the last."""
 
-    def made(choice: Choice, heads: Any = heads, labels: Any = labels) -> Any:
+    def made(choice, heads=heads, labels=labels):
         word = choice.word - 1
         return choice.arcs[heads[:, word], labels[:, word] * (choice.arcs.shape[1] > 1)]
 
@@ -234,7 +232,7 @@ def test_words_that_a_function_names():
             list(rule.bound(words).nogoods(LabelledTree([0, 0], [0, 0])))
 
 
-def first_gap(heads: list[int], labels: list[int], word: int) -> int | None:
+def first_gap(heads, labels, word):
     """The first word that may not stand between a word with label 0 and its head: with label 2, or 0 elsewhere."""
     head = heads[word - 1]
     between = range(min(head, word) + 1, max(head, word)) if head and labels[word - 1] == 0 else ()
@@ -256,7 +254,7 @@ def test_the_first_gap_of_each_word():
 
 
 TAGS = ("NOUN", "PROPN", "ADP", "PUNCT", "X", None)
-FEATS = (frozenset[str](), frozenset({"Typo=Yes"}), frozenset({"Poss=Yes", "Case=Gen"}))
+FEATS = (frozenset(), frozenset({"Typo=Yes"}), frozenset({"Poss=Yes", "Case=Gen"}))
 MASKS = [
     "flat",
     {"label": "conj", "distance": [1, 2]},

@@ -5,7 +5,6 @@ Random files beside the script of the shared task: tests/io/evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -65,18 +64,16 @@ def test_heads_that_are_no_words_are_wrong(own, root):
     assert found["CLAS"] == found["MLAS"] == (2, 3, 3, 3)
 
 
-Attached = tuple[Sequence[int], Sequence[str]]
-
 # The arc from word 4 to word 2 spans word 3, which is below word 1.
 CROSSING = [0, 4, 1, 1], ["root", "case", "obj", "obj"]
 FLAT = [0, 1, 1, 1], ["root", "obj", "obj", "obl"]
 
 
-def of_classes(kind: str, gold: Attached = CROSSING, system: Attached = FLAT) -> dict[tuple[str, str], list[int]]:
+def of_classes(kind, gold=CROSSING, system=FLAT):
     return of_texts(kind, tree_text(*gold), tree_text(*system))
 
 
-def of_texts(kind: str, gold: str, system: str) -> dict[tuple[str, str], list[int]]:
+def of_texts(kind, gold, system):
     kinds, compared = [CLASSES.get(kind)], comparison(gold, system)
     (found,) = by_class(compared, kinds, compared.gold.words, compared.system.words)
     return {each[1:]: [counter[each] for counter in found] for each in in_order(found, kinds)}
@@ -93,7 +90,7 @@ def of_texts(kind: str, gold: str, system: str) -> dict[tuple[str, str], list[in
 )
 def test_rows_of_classes(kind, rows):
     """Right words, gold words, the system's. Labels by their frequency in the gold tree; those of the system too."""
-    found = dict[str, str]()
+    found = {}
     for (name, metric), counts in of_classes(kind).items():
         found[name] = f"{found.get(name, name)} {metric} {' '.join(map(str, counts))}"
     assert ", ".join(found.values()) == rows
@@ -143,7 +140,7 @@ def test_a_right_word_is_in_the_class_of_its_gold_arc():
 EASY = 8, 2
 
 
-def corpora(random: np.random.Generator, size: int, sentences: int, gain: float = 0.0) -> np.ndarray:
+def corpora(random, size, sentences, gain=0.0):
     """Two systems' counts of sentences of 5 to 25 words, (size, sentences, 2, 1, 3); the second is better by a gain."""
     words = random.integers(5, 26, (size, sentences))
     shares = random.beta(*EASY, (size, sentences))

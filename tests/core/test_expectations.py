@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 from deptree_cli.core import expectations
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import FEATURES
 from deptree_cli.core.intervals import normal_interval
@@ -64,7 +61,7 @@ OF_FEATURES = [
 ]
 
 
-def of_features(distribution: TreeDistribution, features: Float) -> Iterator[Float]:
+def of_features(distribution, features):
     for quantity, function in OF_FEATURES:
         yield function(distribution, features, *[np.ones(2)] * (len(quantity.inputs) - 1))
 

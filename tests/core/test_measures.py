@@ -4,53 +4,50 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from deptree_cli.core import measures
-from deptree_cli.core.dtypes import Int
 from deptree_cli.core.measures import MEASURES, RANDOM_ORDER, Reduction, arc_shapes, depths, joined, without
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import MULTI_ROOT
 
 UP_TO_5 = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
-Arc = tuple[int, int]
 
 
-def chunk_of(trees: Iterable[Sequence[int]]) -> tuple[Int, Int]:
+def chunk_of(trees):
     trees = [*map(list, trees)]
     return np.array([*itertools.chain(*trees)], dtype=np.int64), np.cumsum([0, *map(len, trees)])
 
 
-def cross(a: Arc, b: Arc) -> bool:
+def cross(a, b):
     (i, j), (k, last) = sorted(a), sorted(b)
     return i < k < j < last or k < i < last < j
 
 
-def depth(heads: Sequence[int], word: int) -> int:
+def depth(heads, word):
     return 0 if heads[word - 1] == 0 else 1 + depth(heads, heads[word - 1])
 
 
-def mean(numbers: Sequence[int]) -> float:
+def mean(numbers):
     return sum(numbers) / len(numbers) if numbers else math.nan
 
 
-def weight(arcs: list[Arc]) -> int:
+def weight(arcs):
     """The most arcs of which no two share a word, by trying all."""
     sizes = range(len(arcs), 0, -1)
     sets = (some for size in sizes for some in itertools.combinations(arcs, size))
     return next((len(some) for some in sets if len({*itertools.chain(*some)}) == 2 * len(some)), 0)
 
 
-def arcs_of(heads: Sequence[int]) -> list[Arc]:
+def arcs_of(heads):
     return [(head, word) for word, head in enumerate(heads, 1) if head]
 
 
-def by_definition(heads: list[int]) -> dict[str, float]:
+def by_definition(heads):
     n, words = len(heads), range(1, len(heads) + 1)
     arcs = arcs_of(heads)
     lengths, left = [abs(h - d) for h, d in arcs], [h > d for h, d in arcs]
@@ -108,14 +105,14 @@ def test_a_changed_chunk_is_counted_again():
     assert longest(heads, starts) == 2
 
 
-def dominates(heads: list[int], above: int, word: int) -> bool:
+def dominates(heads, above, word):
     return word == above or (heads[word - 1] > 0 and dominates(heads, above, heads[word - 1]))
 
 
 @UP_TO_5
 def test_arcs_are_crossed_and_nonprojective_by_definition(n):
     trees = [[0], *all_trees(n, MULTI_ROOT).tolist(), [3, 4, 0, 3], [0, 1, 1], [0, 0]]
-    expected: list[tuple[bool, bool, int]] = []
+    expected = []
     for heads in trees:
         for word, head in enumerate(heads, 1):
             inside = range(min(head, word) + 1, max(head, word)) if head else ()
@@ -132,24 +129,24 @@ SMALLEST = {
 }
 
 
-def shape(heads: list[int], word: int = 0) -> str:
+def shape(heads, word=0):
     return f"({''.join(sorted(shape(heads, i) for i, head in enumerate(heads, 1) if head == word))})"
 
 
-def shapes(n: int) -> list[list[int]]:
+def shapes(n):
     return list({shape(heads): heads for heads in all_trees(n, MULTI_ROOT).tolist()}.values())
 
 
-def in_order(heads: list[int], places: tuple[int, ...]) -> list[int]:
+def in_order(heads, places):
     moved = [0] * len(heads)
     for place, head in zip(places, heads, strict=True):
         moved[place - 1] = places[head - 1] if head else 0
     return moved
 
 
-def together(heads: list[int], only_roots: bool = False) -> bool:
+def together(heads, only_roots=False):
     """Whether each word, or each root, and its descendants have places one behind the other."""
-    below: dict[int, list[int]] = {}
+    below = {}
     for word in range(1, len(heads) + 1):
         above = word
         while above:
@@ -199,7 +196,7 @@ BY_LAL = {
 }
 
 
-def tree(n: int, step: int, width: int, twist: int) -> list[int]:
+def tree(n, step, width, twist):
     """A tree of n words: of `width` dependents each if there is no twist; neighbours in preorder are a step apart."""
     places = [i * step % n + 1 for i in range(n)]
     heads = [0] * n

@@ -8,7 +8,6 @@ given up is the least number of constraints that some tree breaks, and of as few
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.rule_search import Relaxation, listed_names
 from deptree_cli.core.rules import Choice, Condition, LabelledTree, Mask, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, conflicting, constraints_of, of_word, rules_of
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces import SPACES
 
 LABELS = ("root", "subj", "obj")
 GRAPHS = 40
@@ -38,11 +37,11 @@ class Case(NamedTuple):
     scores: np.ndarray
     broken: np.ndarray
 
-    def can_hold(self, numbers: Sequence[int]) -> bool:
+    def can_hold(self, numbers):
         return bool((~self.broken[:, list(numbers)].any(axis=1)).any())
 
 
-def random_constraints(rng: np.random.Generator, n: int) -> Iterator[Constraint]:
+def random_constraints(rng, n):
     """Most forbid a word much, and some only a tree decides."""
     words = Words(LABELS, [None] * n, [frozenset()] * n)
     for number in range(rng.integers(2, 9)):
@@ -62,7 +61,7 @@ def random_constraints(rng: np.random.Generator, n: int) -> Iterator[Constraint]
             yield Constraint(name, bound)
 
 
-def cases(space: TreeSpace, infeasible: bool) -> Iterator[Case]:
+def cases(space, infeasible):
     rng, left = np.random.default_rng(29), GRAPHS
     while left:
         n = int(rng.choice([1, 2, 3, 3, 3, 3, 3, 4]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Iterator
 from itertools import product
 from operator import ne
 
@@ -12,31 +11,30 @@ import numpy as np
 import pytest
 
 from deptree_cli.core import repair
-from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Objective, Repaired, distances, nearest
+from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Objective, distances, nearest
 from deptree_cli.core.rules import Words
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.rules.constraints import SentenceConstraints, WordConstraint
 from tests import brute_rules
 from tests.brute_rules import Tree
-from tests.random_rules import Case, random_case
+from tests.random_rules import random_case
 
 CASES = range(500)
 EACH_SPACE = pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 
 
-def free(n: int, *of_words: WordConstraint) -> SentenceConstraints:
+def free(n, *of_words):
     return SentenceConstraints(Ruleset("", ()), Words(("",), [None] * n, [frozenset()] * n), of_words)
 
 
-def wanted_of(case: Case) -> SentenceConstraints:
+def wanted_of(case):
     return SentenceConstraints(case.rules, case.known, ())
 
 
-def given_of(case: Case, seed: int) -> Given:
+def given_of(case, seed):
     rng = np.random.default_rng([seed, 1])
     n = case.words.n
     heads = [FREE if rng.random() < 0.15 else int(rng.integers(0, n + 2)) for _ in range(n)]
@@ -44,40 +42,40 @@ def given_of(case: Case, seed: int) -> Given:
     return Given(heads, labels)
 
 
-def cost_of_word(given: Given, word: int, head: int, label: str, costs: Costs) -> int:
+def cost_of_word(given, word, head, label, costs):
     own, name = given.heads[word - 1], given.labels[word - 1]
     return costs.head * (own not in (FREE, head)) + costs.label * (name not in ("", label))
 
 
-def cost_of(tree: Tree, given: Given, costs: Costs) -> int:
+def cost_of(tree, given, costs):
     return sum(cost_of_word(given, word, head, label, costs) for head, word, label in tree.arcs())
 
 
-def solved(case: Case, given: Given, costs: Costs, worth: float = math.inf) -> Repaired | None:
+def solved(case, given, costs, worth=math.inf):
     try:
         return nearest(given, wanted_of(case), case.weights, case.distribution.space, Aims(costs, worth))
     except DeptreeError as error:
         return None if "that obeys the rules" not in error.problem else pytest.fail(error.problem)
 
 
-def tree_of(found: Repaired) -> Tree:
+def tree_of(found):
     return Tree(tuple(found.heads.tolist()), found.labels)
 
 
-def could_be(case: Case) -> Bool:
+def could_be(case):
     n, names = case.words.n, case.known.labels
     arcs = ~np.eye(n + 1, dtype=np.bool_) & (np.arange(n + 1) > 0)
     is_root, below_root = np.array([name == "root" for name in names]), np.arange(n + 1)[:, None] == 0
     return arcs[..., None] & ((is_root == below_root) | (names == ("",)))[:, None]
 
 
-def of_tree(case: Case, tree: Tree) -> tuple[int, float]:
+def of_tree(case, tree):
     numbers = [case.known.labels.index(each) for each in tree.labels]
     own = [float(case.weights[head, word, numbers[word - 1]]) for head, word, _ in tree.arcs()]
     return sum(map(math.isinf, own)), math.fsum(own)
 
 
-def in_order(case: Case, given: Given, costs: Costs) -> Iterator[tuple[float, int, float, Tree]]:
+def in_order(case, given, costs):
     possible, names, n = could_be(case), case.known.labels, case.words.n
     heads = all_trees(n, case.distribution.space)
     labels = np.array(list(product(range(len(names)), repeat=n)))
@@ -96,7 +94,7 @@ def in_order(case: Case, given: Given, costs: Costs) -> Iterator[tuple[float, in
             yield price[row, column], int(forbidden[row, column]), worth[row, column], tree
 
 
-def obeys(case: Case, tree: Tree, only_masks: bool = False) -> bool:
+def obeys(case, tree, only_masks=False):
     tables = [each for each in case.tables if not only_masks or each[0] == "mask"]
     return (only_masks or case.is_obeyed(tree)) and all(brute_rules.obeys(tree, *each, case.words) for each in tables)
 
@@ -241,7 +239,7 @@ TAGS = ["DET", "NOUN", "VERB"]
 CAT = TAGS, [2, 3, 0], ["det", "nsubj", "root"]  # the cat sleeps
 
 
-def counted(times: int = 2) -> Habits:
+def counted(times=2):
     found = Habits()
     for _ in range(times):
         found.add(*CAT)

@@ -8,10 +8,8 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,18 +18,17 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from deptree_cli.core.constrained import MBR, constrained
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rule_program import BranchAndCut, Settled
+from deptree_cli.core.rule_program import BranchAndCut
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, LogScores
-from deptree_cli.core.rules import Bound, Function, LabelledTree
+from deptree_cli.core.rules import Function, LabelledTree
 from deptree_cli.core.ruleset import Ruleset
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.rules.constraints import repaired
 from deptree_cli.io.rules.reading import KINDS
 from deptree_cli.kernels.trees import reaches
 from tests.heads_first import HEADS_FIRST
-from tests.random_rules import Case, random_case
+from tests.random_rules import random_case
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 CASES = range(500)
@@ -39,12 +36,12 @@ CASES = range(500)
 case_of = cache(random_case)
 
 
-def solved(case: Case, size: int, method: str, budget: int = BUDGET) -> Any:
+def solved(case, size, method, budget=BUDGET):
     """The best trees or why there are none, what these are worth, and what the best trees of enumeration are worth.
 
     The worth of a labelled tree that obeys is its log-weight, or its expected score.
     """
-    arcs, worths = Counter[tuple[int, int, str]](), dict[tuple[int, ...], dict[tuple[str, ...], float]]()
+    arcs, worths = Counter(), {}
     if method == MBR:
         total = np.logaddexp.reduce([tree.weight for tree in case.unmasked])
         for tree in case.unmasked:
@@ -139,7 +136,7 @@ def test_the_masked_distribution_is_the_conditional_one(space):
 @EACH_SPACE
 def test_with_its_best_labels_a_tree_is_worth_its_best_labelled_tree(space):
     for seed in CASES[::4]:
-        case, best = replace(case_of(space, seed), tables=()), dict[tuple[int, ...], float]()
+        case, best = replace(case_of(space, seed), tables=()), {}
         for tree in case.unmasked:
             best[tree.heads] = max(best.get(tree.heads, -math.inf), tree.weight)
         found = [best[tuple(tree)] for tree in case.distribution.with_best_labels().top_k(5).tolist()]
@@ -155,18 +152,18 @@ def test_every_kind_of_rules_is_among_the_cases():
 APART = 8 * 2.0**-17
 
 
-def costs_of(case: Case, rng: np.random.Generator, unit: float | None) -> Float:
+def costs_of(case, rng, unit):
     whole = LogScores(case.constrained().distribution).whole
     fine = rng.random(whole.shape) * rng.choice([0.3, 1.0, 3.0])
     costs = fine if unit is None else fine + unit * rng.integers(0, 3, whole.shape)
     return np.where(whole > -np.inf, costs, np.inf)
 
 
-def cost_of(heads: Any, labels: Any, costs: Float) -> float:
+def cost_of(heads, labels, costs):
     return float(costs[heads, np.arange(1, len(costs)), labels].sum())
 
 
-def is_certain(settled: Settled) -> bool:
+def is_certain(settled):
     return settled.incumbent is not None and settled.bound >= settled.incumbent.cost - 1e-6
 
 
@@ -195,17 +192,17 @@ def test_the_cheapest_trees_are_those_of_enumeration(space, seeds):
     assert none > 3 or len(seeds) < 125
 
 
-def case_and_rules(space: TreeSpace, seed: int, n: int) -> tuple[Case, list[Bound]]:
+def case_and_rules(space, seed, n):
     case = random_case(space, seed, n)
     return case, case.rules.bound(case.known)
 
 
-def obeys(found: Any, rules: list[Bound], space: TreeSpace) -> bool:
+def obeys(found, rules, space):
     tree = LabelledTree(found.heads.tolist(), found.labels.tolist())
     return space.contains(found.heads[None]).all() and not any(True for each in rules for _ in each.nogoods(tree))
 
 
-def medium(space: TreeSpace, seeds: range) -> Iterator[tuple[Float, list[Bound], float | None]]:
+def medium(space, seeds):
     """Scores and rules of sentences of 5 to 8 words of which the maximum tree breaks some."""
     for seed in seeds:
         rng = np.random.default_rng([seed, 7])
@@ -265,9 +262,9 @@ def test_a_budget_that_is_too_small_still_gives_a_tree_and_an_honest_gap(space):
 @EACH_SPACE
 def test_equal_trees_come_in_one_order_whatever_vertices_are_found(space, monkeypatch):
     """Costs of 0 and 1 alone; the simplex method, dual and primal, with other seeds."""
-    highspy, how, equal = pytest.importorskip("highspy"), dict[str, int](), 0
+    highspy, how, equal = pytest.importorskip("highspy"), {}, 0
 
-    def made(original: Any = highspy._Highs) -> Any:
+    def made(original=highspy._Highs):
         found = original()
         for name, value in how.items():
             found.setOptionValue(name, value)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from deptree_cli.core import spaces, walks
 from deptree_cli.core.audit import Tally
@@ -17,7 +15,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace, space
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, space
 from tests.laws.test_samplers import counts_of
 from tests.oracle import Oracle
 from tests.pearson import chi_square
@@ -91,7 +89,7 @@ def test_shape_and_type_also_far_beyond_the_range_of_float64(sampler, trees, gra
     assert (crossings.sum(axis=1) == 2).all()  # ROOT to one half, and from there or from ROOT to the other
 
 
-def random_distribution(n: int, seed: int, trees: TreeSpace) -> TreeDistribution:
+def random_distribution(n, seed, trees):
     rng = np.random.default_rng(seed)
     weights = rng.choice(EXTREME, size=(n + 1, n + 1))
     weights[rng.random(weights.shape) < rng.random()] = 0.0
@@ -110,7 +108,7 @@ def test_only_trees_and_never_a_forbidden_arc(sampler, trees, n, seed):
     assert (distribution.log_weights(heads) > -np.inf).all()
 
 
-def drawn(name: str, distribution: TreeDistribution, size: int) -> NDArray[np.int32]:
+def drawn(name, distribution, size):
     return SAMPLERS.get(name).draw(distribution, size, np.random.default_rng(4))
 
 
@@ -153,10 +151,10 @@ def test_walks_that_are_longer_than_the_rule_knows_end_too(monkeypatch):
 
 
 class Fixed:
-    def __init__(self, number: float) -> None:
+    def __init__(self, number):
         self._number = number
 
-    def random(self, size: int) -> np.ndarray:
+    def random(self, size):
         return np.full(size, self._number)
 
 
@@ -205,12 +203,12 @@ def test_local_root_probabilities(graphs):
     assert walks.local_root_probs(graphs.distribution(log_scores)).tolist() == [0, 1, 0, 0]
 
 
-def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+def limited(monkeypatch, limit):
     monkeypatch.setattr(walks, "LIMIT", limit)
     monkeypatch.setattr(walks, "LIMIT_PER_TREE", 0)
 
 
-def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistribution, seed: int) -> float:
+def two_by_two(draw, distribution, seed):
     rng, tally = np.random.default_rng(seed), Tally(distribution)
     tally.add(np.concatenate([draw(distribution, 2, rng) for _ in range(CALLS)]))
     return tally.audit().p_value
@@ -243,7 +241,7 @@ def test_the_root_drawn_is_kept(limit, graphs, monkeypatch):
 rooted_sampler = spaces.Elimination.rooted_sampler
 
 
-def any_root(elimination: spaces.Elimination) -> Callable[..., None]:
+def any_root(elimination):
     draw = rooted_sampler(elimination)
     return lambda roots, state, heads: draw(np.zeros_like(roots), state, heads)
 
@@ -264,7 +262,7 @@ def test_drawing_the_root_anew_would_be_caught(graphs, monkeypatch):
     assert two_by_two(walks.draw_marginal, distribution, seed=10) < 1e-6
 
 
-def root_corrected(distribution: TreeDistribution) -> tuple[Oracle, NDArray[np.float64]]:
+def root_corrected(distribution):
     oracle = Oracle(distribution)
     probs, roots = np.exp(oracle.log_probs), np.argmin(oracle.trees, axis=1) + 1
     root_marginals = np.bincount(roots, weights=probs, minlength=distribution.n + 1)

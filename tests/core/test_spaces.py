@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 import pickle
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError, words
@@ -23,12 +20,11 @@ from deptree_cli.core.factorisation import Shifted, shift
 from deptree_cli.core.feasibility import possible_roots
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.padded import constant_of, shift_batch
-from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace, space
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, space
 from deptree_cli.kernels.charts import LONGEST
 from tests.oracle import Oracle
 
 EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
-Float = NDArray[np.float64]
 
 GRAPHS = {
     "gaussian": lambda graphs, n: graphs.gaussian(n, 3, seed=n),
@@ -219,7 +215,7 @@ def test_sentences_too_long_for_float64_to_count_their_trees():
     assert PROJECTIVE.contains(heads).all()
 
 
-def only(arcs: dict[int, tuple[int, ...]]) -> Float:
+def only(arcs):
     scores = np.full((len(arcs) + 1,) * 2, -np.inf)
     for word, heads in arcs.items():
         scores[list(heads), word] = 0.0
@@ -289,7 +285,7 @@ def test_going_between_spaces(graphs):
 
 
 @np.errstate(invalid="ignore")
-def shift_in_batch(log_scores: Any, trees: TreeSpace) -> Shifted:
+def shift_in_batch(log_scores, trees):
     nodes = len(log_scores)
     padded = np.full((2, nodes + 1, nodes + 1), -np.inf, dtype=log_scores.dtype)
     padded[1, :nodes, :nodes] = log_scores
@@ -301,7 +297,6 @@ def shift_in_batch(log_scores: Any, trees: TreeSpace) -> Shifted:
     return Shifted(found[:nodes, :nodes], constant)
 
 
-Way = Callable[..., Shifted]
 WAYS = pytest.mark.parametrize("shift", [shift, shift_in_batch])
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +15,7 @@ import pytest
 from deptree_cli.core import cells
 from deptree_cli.core import conditionals as module
 from deptree_cli.core.conditionals import Conditionals, Derivations, choices_in, log_sum, pick
-from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES
 from deptree_cli.core.swor import ALGORITHMS, Draws, most_certain, size_for_mass
 from deptree_cli.kernels import derivations
 from tests.laws.test_samplers import counts_of
@@ -111,7 +108,7 @@ def test_fewer_trees_are_the_first_of_more(algorithm, trees, scale, graphs):
     assert few.tau == pytest.approx(many.arrivals[4], rel=1e-6)
 
 
-def draw(distribution: TreeDistribution, size: int, seed: int = 1) -> Draws:
+def draw(distribution, size, seed=1):
     return cells.draw_auto(distribution, size, np.random.default_rng(seed))
 
 
@@ -129,7 +126,7 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(graph, repeats, least, 
     """To nine digits of itself (six in cells), however little it is, before every tree and after the last."""
     timed, told = Draws.timed, []
 
-    def noting(heads: Any, log_probs: Any, log_left: Any, clock: Any) -> Draws:
+    def noting(heads, log_probs, log_left, clock):
         told.append(log_left.copy())
         return timed(heads, log_probs, log_left, clock)
 
@@ -165,7 +162,7 @@ def test_no_tree_twice_of_many(trees, n, size, scale, graphs):
     assert len(np.unique(draws.heads, axis=0)) == len(draws.heads) == size
 
 
-def improbable(graphs, trees: TreeSpace) -> TreeDistribution:
+def improbable(graphs, trees):
     log_scores = graphs.gaussian(4)
     log_scores[1:3, 3:] -= 400.0
     return graphs.over(log_scores, trees)
@@ -185,7 +182,7 @@ def test_from_float64_on_in_wide_numbers(trees, graphs):
 @pytest.fixture
 def work(monkeypatch):
     """How often a cell was divided, a tree drawn inside one, and a trie made of numbers of a kind."""
-    done: Counter[str] = Counter()
+    done = Counter()
     kernel, draw_by_walk, draw_from_trie = cells.kernel, cells.kernel.draw_by_walk, derivations.draw_from_trie
 
     def walk(*arguments):
@@ -265,8 +262,8 @@ GRAPHS = {
 }
 
 
-def sequences_of(choices: Conditionals | Derivations, heads: Heads) -> module.Choices:
-    prefixes: module.Choices = np.empty((1, 0), dtype=np.int64)
+def sequences_of(choices, heads):
+    prefixes = np.empty((1, 0), dtype=np.int64)
     for _ in range(choices.depth):
         above, choice = np.nonzero(np.isfinite(choices.log_probs_of_each(prefixes)))
         prefixes = np.column_stack([prefixes[above], choice])
@@ -297,8 +294,8 @@ def test_choices_against_enumeration(graph, n, trees, graphs):
             assert found[value] == pytest.approx(expected, rel=1e-12, abs=rounded), (prefix, value)
 
 
-def picked(choices: Conditionals | Derivations, length: int, rng: np.random.Generator) -> tuple[int, ...]:
-    prefix: tuple[int, ...] = ()
+def picked(choices, length, rng):
+    prefix = ()
     while len(prefix) < length:
         prefix = (*prefix, pick(choices.log_probs(prefix), rng))
     return prefix
@@ -370,10 +367,10 @@ def test_without_enough_memory_each_goes_by_itself(monkeypatch, graphs):
 
 
 class Fixed:
-    def __init__(self, number: float) -> None:
+    def __init__(self, number):
         self._number = number
 
-    def random(self) -> float:
+    def random(self):
         return self._number
 
 

@@ -11,13 +11,11 @@ import threading
 import time
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from deptree_cli import batch
 from deptree_cli.core import tree_batch as module
@@ -27,14 +25,13 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import partition, partitions
 from deptree_cli.core.peakedness import peakedness, peakednesses
-from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.spaces import SINGLE_ROOT, SPACES
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.core.tree_batch import spread
 from deptree_cli.kernels.packed import LONG
 from tests.bounded import bounded
 from tests.laws.test_routes import lengths_of, padded
 
-Float = NDArray[np.float64]
 EACH_SPACE = pytest.mark.parametrize("trees", list(SPACES), ids=lambda trees: trees.name)
 QUESTIONS = TreeBatch.log_partitions, TreeBatch.log_partitions_and_marginals, lambda b: b.covariances(b.log_scores)
 
@@ -47,11 +44,11 @@ def every_thread(monkeypatch):
     monkeypatch.setattr(module, "COST", 1.0)
 
 
-def batch_of(sentences: list[Float], trees: TreeSpace, dtype: Any = np.float64, **how: Any) -> TreeBatch:
+def batch_of(sentences, trees, dtype=np.float64, **how):
     return TreeBatch(padded(sentences, np.nan, dtype), lengths_of(sentences), trees, **how)
 
 
-def answers(batch: TreeBatch) -> bytes:
+def answers(batch):
     values = np.random.default_rng(2).normal(size=batch.log_scores.shape).astype(batch.log_scores.dtype)
     found = (batch.log_partitions(), *batch.log_partitions_and_marginals(), batch.covariances(values))
     return b"".join(each.tobytes() for each in found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -46,7 +45,7 @@ def test_words_in_gaps_are_those_that_the_validator_names():
     assert count > 1000
 
 
-def random_heads(rng: np.random.Generator, n: int) -> list[int]:
+def random_heads(rng, n):
     order, heads = (rng.permutation(n) + 1).tolist(), [0] * n
     for place, word in enumerate(order):
         heads[word - 1] = order[rng.integers(place)] if place else 0
@@ -54,10 +53,7 @@ def random_heads(rng: np.random.Generator, n: int) -> list[int]:
 
 
 # Rules of ours, and tests of the validator, of which several are one.
-AS_ONE = {
-    "rel-upos-fixed-head": "rel-upos-fixed",
-    "leaf-det-possessive": "leaf-det",
-}
+AS_ONE = {"rel-upos-fixed-head": "rel-upos-fixed", "leaf-det-possessive": "leaf-det"}
 OURS = {AS_ONE.get(rule.name, rule.name) for rule in read_rules("ud").rules}
 
 
@@ -66,20 +62,20 @@ class Annotated(NamedTuple):
     words: Words
     tree: LabelledTree
 
-    def pairs(self, label: str) -> Iterator[tuple[int, int]]:
+    def pairs(self, label):
         """The words with a label, whatever its subtype, with their heads."""
         for word, (head, own) in enumerate(zip(self.tree.heads, self.block.deprels, strict=True), 1):
             if own.partition(":")[0] == label:
                 yield word, head
 
 
-def sentences_of(text: str) -> Iterator[Annotated]:
+def sentences_of(text):
     for block in read_blocks_or_errors(io.BytesIO(text.encode()), "x", feats=True):
         heads = [head for head in block.heads if head is not None]
         yield Annotated(block, words_of(block, block.n, None), LabelledTree(heads, [0] * block.n))
 
 
-def tolerated_below_goeswith(sentence: Annotated) -> bool:
+def tolerated_below_goeswith(sentence):
     below = [
         (child, head)
         for word, _ in sentence.pairs("goeswith")
@@ -88,7 +84,7 @@ def tolerated_below_goeswith(sentence: Annotated) -> bool:
     return any(sentence.block.deprels[child - 1].partition(":")[0] in ("advmod", "punct") for child, _ in below)
 
 
-def has_ext_pos(sentence: Annotated) -> bool:
+def has_ext_pos(sentence):
     heads = {head for _, head in sentence.pairs("obl") if head}
     return any(f"ExtPos={sentence.words.upos[head - 1]}" in sentence.words.feats[head - 1] for head in heads)
 
@@ -104,7 +100,7 @@ def test_each_error_of_their_level_3_has_a_rule_or_is_among_the_exceptions():
 
 
 # What one side only may find, and in which sentences. See the head of `ud.toml`.
-ONLY_OURS: dict[str, Callable[[Annotated], bool]] = {
+ONLY_OURS = {
     "rel-upos-advmod": lambda sentence: any(
         sentence.block.deprels[head - 1].startswith("advmod") for _, head in sentence.pairs("goeswith") if head
     ),
@@ -112,13 +108,13 @@ ONLY_OURS: dict[str, Callable[[Annotated], bool]] = {
     "leaf-goeswith": tolerated_below_goeswith,
     "goeswith-missing-typo": lambda sentence: any(head == 0 for _, head in sentence.pairs("goeswith")),
 }
-ONLY_THEIRS: dict[str, Callable[[Annotated], bool]] = {
+ONLY_THEIRS = {
     "obl-should-be-nmod": has_ext_pos,
     "goeswith-gap": lambda sentence: any(word < head for word, head in sentence.pairs("goeswith")),
 }
 
 
-def of_the_validator(text: str) -> set[tuple[str, str]]:
+def of_the_validator(text):
     udtools = pytest.importorskip("udtools", reason="udtools is not installed")
     validator = udtools.Validator(lang="ud", level=3, output=None)
     state = validator.validate_file_handle(io.StringIO(text))
@@ -127,7 +123,7 @@ def of_the_validator(text: str) -> set[tuple[str, str]]:
     return {(each.sentid, name) for each in errors if (name := AS_ONE.get(each.testid, each.testid)) in OURS}
 
 
-def compare(text: str) -> tuple[int, int]:
+def compare(text):
     sentences = {each.block.sent_id: each for each in sentences_of(text)}
     ours = {
         (name, AS_ONE.get(found.rule, found.rule))
@@ -166,7 +162,7 @@ def test_random_trees_break_what_they_break_for_the_validator(gold, changed, tre
     assert only_ours < 0.02 * both
 
 
-def randomised(block: Block, rng: np.random.Generator, labels: list[str], changed: float, trees: bool) -> str:
+def randomised(block, rng, labels, changed, trees):
     heads = random_heads(rng, block.n) if trees else [head or 0 for head in block.heads]
     own = [
         labels[rng.integers(len(labels))] if rng.random() < (changed if head else changed / 10) else label
@@ -176,7 +172,7 @@ def randomised(block: Block, rng: np.random.Generator, labels: list[str], change
     return with_tree(block, heads, ["root" if not head and rng.random() < 0.9 else label for head, label in pairs])
 
 
-def with_tree(block: Block, heads: Sequence[int], labels: Sequence[str]) -> str:
+def with_tree(block, heads, labels):
     columns = {"head": [str(head) for head in heads], "deprel": labels, "deps": ["_"] * block.n}
     for name, values in columns.items():
         block = block.with_column(name, values)

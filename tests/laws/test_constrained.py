@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pytest
 
-from deptree_cli.core.constrained import Constrained, constrained
-from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.constrained import constrained
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.monte_carlo import shares
 from deptree_cli.core.rules import Function
 from deptree_cli.core.ruleset import Ruleset
-from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES
 from tests.brute_rules import Sentence
 from tests.laws.test_swor import labelled, scores_of
 from tests.pearson import chi_square
@@ -25,16 +21,14 @@ pytestmark = pytest.mark.laws
 N, SIZE = 4, 4_000
 A_ONCE, B_LEAF = ("at-most-one", {"label": ["a"]}), ("leaf", {"label": ["b"]})
 
-Labelled = tuple[tuple[int, ...], tuple[int, ...]]
 
-
-def words_with_b(heads: Sequence[int], names: Sequence[str]) -> list[int]:
+def words_with_b(heads, names):
     found = [word for word, name in enumerate(names, 1) if name == "b"][:2]
     return found if len(found) == 2 else []
 
 
 # Tables of rules, functions, and stretches of which one word has its head outside.
-CASES: dict[str, tuple[list[Any], list[Any], list[Any]]] = {
+CASES = {
     "at-most-one": ([A_ONCE], [], []),
     "leaf": ([B_LEAF], [], []),
     "no-gaps": ([("no-gaps", {"label": ["a"]})], [], []),
@@ -46,7 +40,7 @@ CASES: dict[str, tuple[list[Any], list[Any], list[Any]]] = {
 LEVEL = 0.001 / (len(CASES) * len(SPACES.known))
 
 
-def under(name: str, space: TreeSpace) -> tuple[Constrained, dict[Labelled, float], float]:
+def under(name, space):
     """A distribution under rules; the labelled trees that obey with their probabilities, and the mass of these among
     those of positive weight after masks."""
     tables, functions, spans = CASES[name]
@@ -61,7 +55,7 @@ def under(name: str, space: TreeSpace) -> tuple[Constrained, dict[Labelled, floa
     return case.constrained(), exact, mass / sum(np.exp(tree.weight) for tree in case.unmasked)
 
 
-def counts_of(heads: Heads, labels: Heads, trees: dict[Labelled, float]) -> np.ndarray:
+def counts_of(heads, labels, trees):
     number = {tree: place for place, tree in enumerate(trees)}
     drawn = [number[tuple(one), tuple(its)] for one, its in zip(heads.tolist(), labels.tolist(), strict=True)]
     return np.bincount(drawn, minlength=len(trees))
@@ -128,7 +122,7 @@ def test_a_seed_repeats_and_a_generator_goes_on():
     assert (first.labels != second.labels).any()
 
 
-def rare(gap: float, space: TreeSpace = SINGLE_ROOT) -> Constrained:
+def rare(gap, space=SINGLE_ROOT):
     """A rule that hardly any tree obeys: no `a`, and `b` is `gap` below it for each of the two words not below ROOT."""
     rule = Function("no a", lambda _, names: [names.index("a") + 1] if "a" in names else None)
     return constrained(labelled(3, 0.0, gap=gap, trees=space), Ruleset("no a", (rule,)))

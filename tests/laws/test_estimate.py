@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -28,7 +26,7 @@ CROSSING = {"crossings", "crossed_arcs", "non_projective_arcs"}
 SHAPED = [("flat", SINGLE_ROOT), ("peaked", SINGLE_ROOT), ("flat", PROJECTIVE)]
 
 
-def z_scores(found: Any, exact: Any) -> Any:
+def z_scores(found, exact):
     return (np.mean(found, axis=0) - exact) / (np.std(found, axis=0) / np.sqrt(len(found)))
 
 
@@ -125,7 +123,7 @@ KINDS = {
 COVERED = {5: 0.90, 20: 0.93}  # trees -> the least coverage
 
 
-def covered(log_scores, graphs, rng, functionals, runs: int):
+def covered(log_scores, graphs, rng, functionals, runs):
     """How often the expectation is within 1.96 errors, by (functional, trees), of the runs in which an error is known.
 
     Each is an array of two: of the unbiased estimate and of the normalised one.

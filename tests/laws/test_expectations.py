@@ -5,26 +5,21 @@ A new entry of the register is tested by itself once its definition stands in `D
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, OfDistribution
+from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
 from deptree_cli.core.quantities import EXPECTED, NUMBERS
-from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.spaces import SINGLE_ROOT, SPACES
 from tests.oracle import Oracle
 
 pytestmark = pytest.mark.laws
 
-Float = NDArray[np.float64]
 R = 3  # features
 
 
-def called(entry: Any) -> str:
+def called(entry):
     return entry.name
 
 
@@ -34,13 +29,13 @@ SPACE = pytest.mark.parametrize("trees", SPACES, ids=called)
 N = pytest.mark.parametrize("n", [1, 2, 4, 5])
 
 
-def gold_heads(n: int) -> NDArray[np.int32]:
+def gold_heads(n):
     heads = np.arange(n, dtype=np.int32)
     heads[n // 2] = -1 if n > 2 else 0
     return heads
 
 
-def inputs(quantity: OfDistribution, distribution: TreeDistribution, graphs, scale: float) -> list[Any]:
+def inputs(quantity, distribution, graphs, scale):
     n, rng = distribution.n, np.random.default_rng(1)
     by_kind = {
         NUMBER: lambda: 0.7,
@@ -52,33 +47,33 @@ def inputs(quantity: OfDistribution, distribution: TreeDistribution, graphs, sca
     return [by_kind[each.kind]() for each in quantity.inputs]
 
 
-def has_features(quantity: OfDistribution) -> bool:
+def has_features(quantity):
     return any(each.kind == FEATURES for each in quantity.inputs)
 
 
-def probs(oracle: Oracle) -> Float:
+def probs(oracle):
     return np.exp(oracle.log_probs)
 
 
-def log_probs_of(other: TreeDistribution, trees: NDArray[np.int32]) -> Float:
+def log_probs_of(other, trees):
     return other.log_weights(trees) - Oracle(other).log_z
 
 
-def wrong(oracle: Oracle, gold: NDArray[np.int32]) -> Float:
+def wrong(oracle, gold):
     return ((oracle.trees != gold) & (gold >= 0)).sum(axis=1)
 
 
-def sums(oracle: Oracle, features: Float) -> Float:
+def sums(oracle, features):
     return features[oracle.trees, np.arange(1, len(features))].sum(axis=1)
 
 
-def covariance(oracle: Oracle, features: Float) -> Float:
+def covariance(oracle, features):
     centred = sums(oracle, features) - probs(oracle) @ sums(oracle, features)
     return centred.T @ (probs(oracle)[:, None] * centred)
 
 
 # What each quantity is: sums over all trees. Arguments: an oracle and the quantity's inputs.
-DEFINITIONS: dict[str, Callable[..., Any]] = {
+DEFINITIONS = {
     "entropy": lambda o: -probs(o) @ o.log_probs,
     "renyi": lambda o, alpha: np.log((probs(o) ** alpha).sum()) / (1 - alpha),
     "kl": lambda o, other: probs(o) @ (o.log_probs - log_probs_of(other, o.trees)),
@@ -91,8 +86,8 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def of_trees(name: str) -> Callable[..., Any]:
-    def value(oracle: Oracle) -> Any:
+def of_trees(name):
+    def value(oracle):
         heads = oracle.trees.astype(np.int64)
         starts = np.arange(0, heads.size + 1, heads.shape[1])
         return probs(oracle) @ np.nan_to_num(NUMBERS.get(name).of_trees(heads.ravel(), starts))
@@ -105,7 +100,7 @@ DEFINITIONS |= {name: of_trees(name) for name in EXPECTED.names if name in NUMBE
 ONE_ROOT = ("mean_length", "head_final", "root_place")
 
 
-def in_space(name: str, trees: TreeSpace) -> TreeSpace:
+def in_space(name, trees):
     return SINGLE_ROOT if name in ONE_ROOT and not trees.single_root else trees
 
 
@@ -121,11 +116,11 @@ def test_values_against_enumeration(quantity, trees, n, scale, graphs):
     np.testing.assert_allclose(quantity.value(distribution, *given), expected, rtol=1e-10, atol=atol)
 
 
-def finite_differences(value: Callable[[TreeDistribution], Any], at: TreeDistribution, step: float = 1e-4) -> Float:
+def finite_differences(value, at, step=1e-4):
     """Central differences of fourth order in every allowed arc's log-score, (..., n+1, n+1)."""
     gradient = np.zeros((*np.shape(value(at)), at.n + 1, at.n + 1))
 
-    def moved(arc: tuple[Any, Any], change: float) -> Any:
+    def moved(arc, change):
         scores = at.log_scores.copy()
         scores[arc] += change
         return value(TreeDistribution(scores, single_root=at.single_root).over(at.space))
@@ -156,7 +151,7 @@ def test_gradients_in_the_other_distribution(quantity, trees, n, graphs):
     given = inputs(quantity, distribution, graphs, 1)
     place = [each.kind for each in quantity.inputs].index(DISTRIBUTION)
 
-    def value(other: TreeDistribution) -> Any:
+    def value(other):
         return quantity.value(distribution, *given[:place], other, *given[place + 1 :])
 
     expected = finite_differences(value, given[place])

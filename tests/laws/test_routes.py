@@ -6,8 +6,6 @@ Routes are rows of one table, questions its columns; each is asked about the tre
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,15 +14,14 @@ from numpy.typing import NDArray
 from deptree_cli import TreeDistribution
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import starts_of
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces import SPACES
 
 Float = NDArray[np.float64]
-Scores = Sequence[Float]
 QUESTIONS = ("log_partition", "marginals", "covariance")
 LENGTHS = [4, 1, 14, 6, 2, 9, 3, 53]  # 53 words go side by side in float32 only
 
 
-def padded(sentences: Scores, rubbish: float, dtype: Any = np.float64) -> Any:
+def padded(sentences, rubbish, dtype=np.float64):
     size = max(map(len, sentences)) + 1
     scores = np.full((len(sentences), size, size), rubbish, dtype)
     for out, given in zip(scores, sentences, strict=True):
@@ -33,11 +30,11 @@ def padded(sentences: Scores, rubbish: float, dtype: Any = np.float64) -> Any:
     return scores
 
 
-def lengths_of(sentences: Scores) -> Any:
+def lengths_of(sentences):
     return np.array([len(each) - 1 for each in sentences])
 
 
-def by_batch(batch: TreeBatch, question: str, values: Any) -> Any:
+def by_batch(batch, question, values):
     before = batch.log_scores.tobytes()
     found = {
         "log_partition": batch.log_partitions,
@@ -48,15 +45,15 @@ def by_batch(batch: TreeBatch, question: str, values: Any) -> Any:
     return found
 
 
-def in_padding(dtype: Any, precision: str) -> Callable[..., Any]:
-    def ask(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
+def in_padding(dtype, precision):
+    def ask(sentences, space, question, values):
         scores, directions = padded(sentences, np.nan, dtype), padded(values, np.nan, dtype)
         return by_batch(TreeBatch(scores, lengths_of(sentences), space, precision, 2), question, directions)
 
     return ask
 
 
-def one_after_another(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
+def one_after_another(sentences, space, question, values):
     scores, directions = (np.concatenate([each.ravel() for each in some]) for some in (sentences, values))
     lengths = lengths_of(sentences)
     found = by_batch(TreeBatch(scores, lengths, space, side_by_side=False), question, directions)
@@ -66,7 +63,7 @@ def one_after_another(sentences: Scores, space: TreeSpace, question: str, values
     return [part.reshape(n + 1, n + 1) for part, n in zip(np.split(found, ends), lengths, strict=True)]
 
 
-def by_torch(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
+def by_torch(sentences, space, question, values):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     from deptree_cli.torch import log_partition
 
@@ -80,14 +77,14 @@ def by_torch(sentences: Scores, space: TreeSpace, question: str, values: Scores)
     return torch.autograd.grad(marginals, scores, torch.tensor(padded(values, 0.0)))[0].numpy()
 
 
-def by_jax(sentences: Scores, space: TreeSpace, question: str, values: Scores) -> Any:
+def by_jax(sentences, space, question, values):
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     from deptree_cli.jax import log_partition
 
     with jax.enable_x64(True):
         lengths, names = jax.numpy.array(lengths_of(sentences)), space.name
 
-        def total(scores: Any) -> Any:
+        def total(scores):
             return log_partition(scores, lengths, names).sum()
 
         scores = jax.numpy.array(padded(sentences, 99.0))
@@ -99,7 +96,7 @@ def by_jax(sentences: Scores, space: TreeSpace, question: str, values: Scores) -
 
 
 # Each route with the type that scores have there and the error that this and the precision allow.
-ROUTES: dict[str, tuple[Callable[..., Any], Any, float]] = {
+ROUTES = {
     "padded": (in_padding(np.float64, "float64"), np.float64, 1e-13),
     "float32": (in_padding(np.float32, "float64"), np.float32, 1.2e-7),
     "in float32": (in_padding(np.float64, "float32"), np.float64, 3e-6),
@@ -107,7 +104,7 @@ ROUTES: dict[str, tuple[Callable[..., Any], Any, float]] = {
     "torch": (by_torch, np.float64, 1e-13),
     "jax": (by_jax, np.float64, 1e-13),
 }
-SENTENCES: dict[str, Callable[[Any, TreeSpace, int, int], Float]] = {
+SENTENCES = {
     "parsers'": lambda graphs, space, n, seed: graphs.gaussian(n, 10, seed),
     "peaked": lambda graphs, space, n, seed: graphs.gaussian(n, 300, seed),
     "arcs forbidden": lambda graphs, space, n, seed: graphs.holes(

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from deptree_cli.core.binomials import binomial_p_values
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces import SPACES
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 
 pytestmark = pytest.mark.laws
 
-Heads = NDArray[np.int32]
-Float = NDArray[np.float64]
 # All tests of a group together fail by chance once in a thousand runs of fresh seeds (Bonferroni).
 LEVEL = 0.001
 EXPECTED = 5
@@ -29,11 +26,11 @@ FEW = [(*pair, graph) for pair in EXACT for graph in ("peaked", "nearly saturate
 LONG = [(*pair, kind, n) for pair in EXACT for kind in ("flat", "peaked") for n in (12, 25)]
 
 
-def called(part: object) -> str:
+def called(part):
     return getattr(part, "name", str(part))
 
 
-def small_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
+def small_graph(graphs, graph, n, trees):
     log_scores = {
         "uniform": lambda: graphs.uniform(n),
         "peaked": lambda: graphs.gaussian(n, 3, seed=n),
@@ -46,7 +43,7 @@ def small_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistributio
     return graphs.over(log_scores, trees)
 
 
-def counts_of(heads: Heads, trees: Heads) -> NDArray[np.int64]:
+def counts_of(heads, trees):
     index = {tuple(tree): number for number, tree in enumerate(trees.tolist())}
     distinct, times = np.unique(heads, axis=0, return_counts=True)
     counts = np.zeros(len(trees), dtype=np.int64)
@@ -87,7 +84,7 @@ def test_few_trees_at_a_time_follow_it_too(sampler, trees, graph, graphs):
     assert p_value > LEVEL / len(FEW)
 
 
-def arc_p_values(heads: Heads, marginals: Float) -> Float:
+def arc_p_values(heads, marginals):
     """Exact two-sided p-values of every arc's frequency, for arcs that are not certain either way."""
     n = heads.shape[1]
     counts = np.zeros((n + 1, n + 1), dtype=np.int64)
@@ -97,7 +94,7 @@ def arc_p_values(heads: Heads, marginals: Float) -> Float:
     return binomial_p_values(counts[tested], len(heads), marginals[tested])
 
 
-def given_arc(distribution: TreeDistribution, head: int, dependent: int) -> Float:
+def given_arc(distribution, head, dependent):
     log_scores = distribution.log_scores.copy()
     log_scores[np.arange(distribution.n + 1) != head, dependent] = -np.inf
     return TreeDistribution(log_scores, single_root=distribution.single_root).over(distribution.space).marginals()

@@ -7,14 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from deptree_cli.core import cells
 from deptree_cli.core.conditionals import Conditionals, Prefix, draw_labelled
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
+from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, most_certain, size_for_mass
 from tests.laws.test_samplers import called, counts_of
@@ -43,7 +41,7 @@ MORE_RUNS = {("uniform", 3, SINGLE_ROOT): 3_000}  # so many make each of its 504
 TESTS = len(ORDERED) * len(EXACT) * 2  # pairs and triples
 
 
-def ordered_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribution:
+def ordered_graph(graphs, graph, n, trees):
     log_scores = {
         "uniform": lambda: graphs.uniform(n),
         "peaked": lambda: graphs.gaussian(n, 2, seed=3),
@@ -54,20 +52,20 @@ def ordered_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribut
     return graphs.over(log_scores, trees)
 
 
-def pair_probabilities(probs: Float) -> Float:
+def pair_probabilities(probs):
     """P(first a, then b) = p_a * p_b / (1 - p_a), [a, b]; what is left is summed, not subtracted."""
     others = 1.0 - np.eye(len(probs))
     return (probs / (others @ probs))[:, None] * probs * others
 
 
-def triple_probabilities(probs: Float) -> Float:
+def triple_probabilities(probs):
     """P(first a, then b, then c) = P(a, b) * p_c / (1 - p_a - p_b), [a, b, c]."""
     others = 1.0 - np.eye(len(probs))
     left = np.einsum("ac,bc,c->ab", others, others, probs) + np.eye(len(probs))
     return (pair_probabilities(probs) / left)[:, :, None] * probs * others[:, None] * others[None]
 
 
-def order_p_values(algorithm: Algorithm, distribution: TreeDistribution, runs: int = RUNS) -> list[float]:
+def order_p_values(algorithm, distribution, runs=RUNS):
     oracle, rng = Oracle(distribution), np.random.default_rng(5000)
     probs, p_values = np.exp(oracle.log_probs), []
     number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
@@ -98,12 +96,12 @@ def test_trees_come_in_the_order_of_first_meetings(algorithm, graph, n, trees, g
         assert p_value > LEVEL / TESTS
 
 
-def in_order_of(power: float, right: int) -> Algorithm:
+def in_order_of(power, right):
     """A wrong algorithm: trees come in proportion to a power of their probability, all but the first `right` ones."""
 
-    def draw(distribution: TreeDistribution, size: int, rng: np.random.Generator, mass: float) -> Draws:
+    def draw(distribution, size, rng, mass):
         oracle = Oracle(distribution)
-        left, chosen = np.exp(oracle.log_probs), list[int]()
+        left, chosen = np.exp(oracle.log_probs), []
         for place in range(size):
             weights = left if place < right else left**power
             chosen.append(int(rng.choice(len(weights), p=weights / weights.sum())))
@@ -170,11 +168,11 @@ HARD = {
 }
 
 
-def hard(graph: str, trees: TreeSpace, graphs) -> TreeDistribution:
+def hard(graph, trees, graphs):
     return graphs.over(HARD[graph](graphs, 3 if trees.projective else 4, trees), trees)
 
 
-def check_every_tree_once(algorithm: Algorithm, distribution: TreeDistribution) -> None:
+def check_every_tree_once(algorithm, distribution):
     exact = Oracle(distribution)
     draws = algorithm.draw(distribution, len(exact.trees) + 10, np.random.default_rng(6000))
     assert sorted(draws.heads.tolist()) == exact.trees.tolist()
@@ -217,11 +215,11 @@ def test_every_tree_of_other_lengths(trees, graph, graphs):
             check_every_tree_once(algorithm, graphs.over(HARD[graph](graphs, n, trees), trees))
 
 
-def subtract(distribution: TreeDistribution, size: int, rng: np.random.Generator, mass: float) -> Draws:
+def subtract(distribution, size, rng, mass):
     """The trie as it is published (Shi et al. 2020): a tree's probability is subtracted from every node above it."""
     conditionals = Conditionals(distribution)
-    left: dict[Prefix, NDArray[np.float64]] = {}
-    trees: list[Prefix] = []
+    left = {}
+    trees = []
     total = 1.0
     while len(trees) < size and total > 0:
         prefix, prob = Prefix(), 1.0
@@ -255,16 +253,16 @@ AUTO = ALGORITHMS.get("auto")
 SEQUENTIAL = [algorithm for algorithm in ALGORITHMS if algorithm.sequential]
 
 
-def scores_of(n: int, scale: float, labels: int = 2, gap: float = 0.0) -> Float:
+def scores_of(n, scale, labels=2, gap=0.0):
     """Joint scores of `labels` labels behind `root`; each label `gap` below the one before."""
     return np.random.default_rng(4).normal(size=(n + 1, n + 1, labels + 1)) * scale - gap * np.arange(labels + 1)
 
 
-def labelled(n: int, scale: float, labels: int = 2, gap: float = 0.0, trees: TreeSpace = SINGLE_ROOT):
+def labelled(n, scale, labels=2, gap=0.0, trees=SINGLE_ROOT):
     return TreeDistribution(scores_of(n, scale, labels, gap), space=trees, labels=["root", *"abcdefgh"[:labels]])
 
 
-def every(given: TreeDistribution) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
+def every(given):
     found = {}
     for heads in Oracle(given).trees:
         choices = [[0] if head == 0 else range(1, len(given.labels.names)) for head in heads]
@@ -276,7 +274,7 @@ def every(given: TreeDistribution) -> dict[tuple[tuple[int, ...], tuple[int, ...
     return found
 
 
-def labelled_draws(given: TreeDistribution, size: int, seed: int, algorithm: Algorithm = AUTO, mass: float = 1.0):
+def labelled_draws(given, size, seed, algorithm=AUTO, mass=1.0):
     draws = draw_labelled(algorithm, given, size, sentence_stream(seed, "s"), mass)
     trees = [(tuple(heads), tuple(row)) for heads, row in zip(draws.heads.tolist(), draws.labels.tolist(), strict=True)]
     return draws, trees

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
 from itertools import combinations, islice, pairwise
 from math import comb
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.pruning.methods import BATCHES, Averages, Chain, selections, start
 from deptree_cli.second_order import SecondOrder
@@ -21,8 +18,6 @@ from deptree_cli.second_order.distribution import SecondOrderArcs
 from tests.pruning.toy import Segmentations, all_or_none, random_segmentations
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
-
-Set = frozenset[int]
 
 
 def transitions(selected, all_of_them):
@@ -43,7 +38,7 @@ def test_every_step_is_one_of_the_papers(m):
     select nothing, so that all that do are ours."""
     confident = np.random.default_rng(m).permutation(40)[:m]
     found = [each for each in run(confident, 300) if each]
-    everything: Set = frozenset(confident.tolist())
+    everything = frozenset(confident.tolist())
     for before, after in pairwise(found):
         assert after <= everything
         assert after >= everything - before
@@ -59,7 +54,7 @@ def test_halves_are_drawn_at_random():
     10 selections of 3 variables with 3 that follow, 15 of 4 with 6; 30,000 steps, threshold 1e-6 over 25.
     """
     for m in (5, 6):
-        counts: defaultdict[Set, Counter[Set]] = defaultdict(Counter)
+        counts = defaultdict(Counter)
         found = [each for each in run(np.arange(m), 30_000) if each]
         for before, after in pairwise(found):
             counts[before][after] += 1
@@ -106,7 +101,6 @@ def test_few_confident_variables():
 
 
 # How the confident variables of a chain are selected: from them, the number of variables and a generator.
-Select = Callable[..., Iterator[Bool]]
 
 
 def paper(*given):
@@ -119,7 +113,7 @@ def positive(confident, variables, rng):
 
     `chain_of` makes `variables` the chain, by whose assignment is chosen.
     """
-    chain: Any = variables
+    chain = variables
     while True:
         yield chain._assigned & (rng.random(len(chain._assigned)) < 0.5)
 
@@ -127,7 +121,7 @@ def positive(confident, variables, rng):
 def chain_of(program, seed, select=selections, dispersed=False):
     """A chain with selections of some kind."""
     rng = np.random.default_rng(seed)
-    chain: Any = Chain(program, program.confident(), rng, dispersed)
+    chain = Chain(program, program.confident(), rng, dispersed)
     chain._selections = select(program.confident(), chain if select is positive else program.variables(), rng)
     return chain
 
@@ -160,7 +154,7 @@ def z_scores(program, select, chains=4, size=1500, soft=True):
     return np.asarray(np.abs(averages.mean() - exact(program)) / np.maximum(errors, 1e-12))
 
 
-SMALL: list[Any] = [random_segmentations(5, 3), all_or_none(3), all_or_none(5)]
+SMALL = [random_segmentations(5, 3), all_or_none(3), all_or_none(5)]
 
 
 @pytest.mark.slow("statistics")
@@ -208,7 +202,7 @@ def test_what_is_selected_never_depends_on_what_is_assigned():
     """
     for select, holds in ((selections, True), (positive, False)):
         program = random_segmentations(5, 3, scale=0.5)
-        states: list[tuple[Bool, Bool]] = []
+        states = []
         chain = chain_of(program, 1, select)
         compiled = program.compile
 

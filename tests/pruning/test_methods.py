@@ -225,7 +225,7 @@ def test_modes_that_no_chain_leaves(monkeypatch):
 
 
 def test_only_the_first_chain_starts_with_everything_positive(monkeypatch):
-    started: list[bool] = []
+    started = []
     begin = Chain.__init__
 
     def note(self, program, confident, rng, dispersed):

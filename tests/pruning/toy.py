@@ -79,7 +79,7 @@ def all_or_none(n=3, better=0.5):
 
 def enumerated(program):
     """Every segmentation's probability, and the marginals of boundaries."""
-    weights: dict[tuple[bool, ...], float] = {}
+    weights = {}
     for structure in product((False, True), repeat=program.variables()):
         places = [0, *(np.flatnonzero(structure) + 1), program.variables() + 1]
         weights[structure] = float(np.prod([program._weights[a, b] for a, b in pairwise(places)]))
