@@ -14,8 +14,7 @@ from deptree_cli.core.rules import Function, LabelledTree, NoGaps, Together, Wor
 from deptree_cli.core.ruleset import LabelNumbers, Ruleset, Violation, broken
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.rules.reading import read_rules, ruleset_of
-from tests.brute_rules import Sentence, Tree, hangs_together, obeys
-from tests.random_rules import random_case
+from tests.random_rules import Sentence, Tree, hangs_together, obeys, random_case
 
 HEADS, LABELS = [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"]
 WORDS = Words((), ["NOUN", "VERB", None, "PUNCT"], [frozenset({"Case=Nom"}), *[frozenset()] * 3])

@@ -18,9 +18,8 @@ from deptree_cli.core.rules import Words
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.rules.constraints import SentenceConstraints, WordConstraint
-from tests import brute_rules
-from tests.brute_rules import Tree
-from tests.random_rules import random_case
+from tests.random_rules import Tree, random_case
+from tests.random_rules import obeys as obeys_one
 
 CASES = range(500)
 EACH_SPACE = pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
@@ -96,7 +95,7 @@ def in_order(case, given, costs):
 
 def obeys(case, tree, only_masks=False):
     tables = [each for each in case.tables if not only_masks or each[0] == "mask"]
-    return (only_masks or case.is_obeyed(tree)) and all(brute_rules.obeys(tree, *each, case.words) for each in tables)
+    return (only_masks or case.is_obeyed(tree)) and all(obeys_one(tree, *each, case.words) for each in tables)
 
 
 @pytest.mark.slow("size")

@@ -11,10 +11,9 @@ from deptree_cli.core.monte_carlo import shares
 from deptree_cli.core.rules import Function
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES
-from tests.brute_rules import Sentence
 from tests.laws.test_swor import labelled, scores_of
 from tests.pearson import chi_square
-from tests.random_rules import Case
+from tests.random_rules import Case, Sentence
 
 pytestmark = pytest.mark.laws
 
