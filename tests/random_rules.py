@@ -264,13 +264,14 @@ class Case:
     @cached_property
     def unmasked(self):
         """The labelled trees that masks leave."""
-        trees = labelled_trees(self.distribution.space, self.weights, self.names)
-        masks = [each for each in self.tables if each[0] == "mask"]
-        return [tree for tree in trees if all(obeys(tree, *mask, self.words) for mask in masks)]
+        return [*filter(self.is_unmasked, labelled_trees(self.distribution.space, self.weights, self.names))]
 
     @cached_property
     def obedient(self):
-        return [tree for tree in self.unmasked if self.is_obeyed(tree)]
+        return [*filter(self.is_obeyed, self.unmasked)]
+
+    def is_unmasked(self, tree):
+        return all(obeys(tree, *each, self.words) for each in self.tables if each[0] == "mask")
 
     def is_obeyed(self, tree):
         return (
