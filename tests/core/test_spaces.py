@@ -59,8 +59,7 @@ def test_contains(trees):
         heads = np.stack(np.meshgrid(*[np.arange(-1, n + 2)] * n, indexing="ij"), axis=-1).reshape(-1, n)
         found = heads[trees.contains(heads)]
         assert found.tolist() == all_trees(n, trees).tolist()
-        roots = (found == 0).sum(axis=1)
-        assert (roots == 1).all() if trees.single_root else (roots >= 1).all()
+        assert set((found == 0).sum(axis=1)) == (set(range(1, n + 1)) if not trees.single_root else {1})
 
 
 def test_long_chains_and_long_cycles_in_integers_of_any_kind():
@@ -86,8 +85,7 @@ def test_sums(cases):
 
 def test_log_root_marginals(cases):
     for trees, log_scores, _, oracle in [case for case in cases if case[0] is SINGLE_ROOT]:
-        log_probs = oracle.log_probs - np.logaddexp.reduce(oracle.log_probs)
-        exact = [np.logaddexp.reduce(log_probs[heads == 0], initial=-np.inf) for heads in oracle.trees.T]
+        exact = [np.logaddexp.reduce(oracle.log_probs[heads == 0], initial=-np.inf) for heads in oracle.trees.T]
         found = trees.factorise(log_scores).log_root_marginals()[1:]
         np.testing.assert_allclose(found, exact, rtol=1e-14, atol=1e-13 + 1e-15 * abs(oracle.log_z))
 
