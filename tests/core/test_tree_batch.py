@@ -36,9 +36,6 @@ EACH_SPACE = pytest.mark.parametrize("trees", list(SPACES), ids=lambda trees: tr
 QUESTIONS = TreeBatch.log_partitions, TreeBatch.log_partitions_and_marginals, lambda b: b.covariances(b.log_scores)
 
 
-COST = module.COST
-
-
 @pytest.fixture(autouse=True)
 def every_thread(monkeypatch):
     monkeypatch.setattr(module, "COST", 1.0)
@@ -300,7 +297,7 @@ def test_as_many_threads_as_were_asked_for(count):
 @pytest.mark.parametrize(("n", "expected"), [(10, 1), (20, 1), (40, 4), (100, 8)])
 def test_no_more_threads_than_pay(n, expected, monkeypatch):
     """Of 8, for 32 sentences: short ones are done before another thread is awake."""
-    monkeypatch.setattr(module, "COST", COST)
+    monkeypatch.undo()  # costs are what they are
     names = set()
     spread(lambda *block: (names.add(threading.current_thread().name), time.sleep(0.05)), np.full(32, n), 8)
     assert len(names) == expected

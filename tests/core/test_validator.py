@@ -76,12 +76,8 @@ def sentences_of(text):
 
 
 def tolerated_below_goeswith(sentence):
-    below = [
-        (child, head)
-        for word, _ in sentence.pairs("goeswith")
-        for child, head in ((each, word) for each in sentence.tree.children.get(word, []))
-    ]
-    return any(sentence.block.deprels[child - 1].partition(":")[0] in ("advmod", "punct") for child, _ in below)
+    below = [child for word, _ in sentence.pairs("goeswith") for child in sentence.tree.children.get(word, [])]
+    return any(sentence.block.deprels[child - 1].partition(":")[0] in ("advmod", "punct") for child in below)
 
 
 def has_ext_pos(sentence):
@@ -168,12 +164,7 @@ def randomised(block, rng, labels, changed, trees):
         labels[rng.integers(len(labels))] if rng.random() < (changed if head else changed / 10) else label
         for head, label in zip(heads, block.deprels, strict=True)
     ]
-    pairs = zip(heads, own, strict=True)
-    return with_tree(block, heads, ["root" if not head and rng.random() < 0.9 else label for head, label in pairs])
-
-
-def with_tree(block, heads, labels):
-    columns = {"head": [str(head) for head in heads], "deprel": labels, "deps": ["_"] * block.n}
-    for name, values in columns.items():
+    own = ["root" if not head and rng.random() < 0.9 else label for head, label in zip(heads, own, strict=True)]
+    for name, values in {"head": list(map(str, heads)), "deprel": own, "deps": ["_"] * block.n}.items():
         block = block.with_column(name, values)
     return block.raw.decode()
