@@ -83,7 +83,7 @@ test-all: $(DEV_STAMP)  ## all tests, with PyTorch and JAX; 15 minutes
 	pytest $(IN_PARALLEL)
 
 interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers and coverage
-	NUMBA_DISABLE_JIT=1 pytest -n auto tests/kernels tests/hpyp/kernels tests/bitext/kernels tests/second_order/kernels
+	NUMBA_DISABLE_JIT=1 pytest -n auto tests/kernels tests/hpyp/kernels tests/bitext/test_kernels.py tests/second_order/test_kernels.py
 
 laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 	pytest -n auto -m laws
@@ -103,7 +103,7 @@ oldest:  ## all tests but those of torch and JAX with the oldest versions that p
 
 # Gigabytes, most of them torch; TORCH=torch==X.Y takes another one.
 adapters: $(VENV)/bin/python  ## the adapters against the real parsers, where these can be installed
-	tests/io/parsers/adapters.sh $(VENV)/bin/python .adapters
+	tests/adapters.sh $(VENV)/bin/python .adapters
 
 # Chromium is the system's; playwright, which leads it, and axe-core, which checks accessibility, go into a folder of their
 # own. Where one of them is not to be had the tests skip.

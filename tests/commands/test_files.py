@@ -24,7 +24,7 @@ from tests.commands.readers import OF_PAIRS, PAGES, READERS, SQUARES, numbers, p
 from tests.commands.readers import line as reading_line
 from tests.commands.sessions import hold_session
 from tests.every_command import ENTRIES
-from tests.io.scores.written import write_scores
+from tests.io.written import write_scores
 from tests.lines import table
 from tests.sample import DATA
 

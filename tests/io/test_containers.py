@@ -27,7 +27,7 @@ from deptree_cli.io.scores.containers.npz import BESIDE
 from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.sentence import in_order
-from tests.io.scores.written import format_for, write_scores
+from tests.io.written import format_for, write_scores
 
 WRITTEN = [container for container in CONTAINERS if container.write]
 every_container = pytest.mark.parametrize("container", WRITTEN, ids=lambda container: container.name)

@@ -20,7 +20,7 @@ from deptree_cli.io.pages import MostDoubtful, Report, for_page, to_html
 from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
-from tests.io.pages.scripts import SCRIPTS, needs_node, run
+from tests.io.scripts import SCRIPTS, needs_node, run
 from tests.tree_files import tree_text
 from tests.tree_files import word as row_of
 
