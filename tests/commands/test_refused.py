@@ -3,11 +3,8 @@
 Containers: tests/io.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,10 +25,6 @@ def matrix(*cells):
     return weights
 
 
-def jsonl(*objects):
-    return "".join(json.dumps(each) + "\n" for each in objects)
-
-
 TWO_ISLANDS = np.zeros((5, 5))
 TWO_ISLANDS[[0, 1, 3, 4], [1, 2, 4, 3]] = 1
 CROSSING = np.zeros((5, 5))
@@ -42,12 +35,7 @@ MATRICES = {
     "inf": matrix((1, 2, np.inf)),
     "negative": matrix((1, 2, -0.25)),
     "not-square": np.ones((3, 6)),
-    "one-dimension": np.ones(4),
-    "a-label-axis": np.ones((2, 4, 4, 3)),
-    "no-words": np.ones((1, 1)),
-    "no-numbers": np.ones((0, 0)),
     "no-head": matrix((slice(None), 2, 0)),
-    "log-no-head": matrix((slice(None), 2, -np.inf)),
     "no-root": matrix((0, slice(None), 0)),
     "two-roots": matrix((slice(1, 4), slice(2, 4), 0)),
     "islands": TWO_ISLANDS,
@@ -56,7 +44,6 @@ MATRICES = {
     "five": np.ones((5, 5)),
     "not-3-1": matrix((3, 1, 0)),
     "wide": np.ones((3, 4)),
-    "tall": np.ones((4, 3)),
     # as stanza and supar hold it: rows are dependents, and ROOT depends on nothing
     "dep-head": np.where(np.arange(4)[:, None] == 0, -np.inf, np.zeros((4, 4))),
     "large": matrix((1, 2, 1e16)),
@@ -66,7 +53,7 @@ with np.load(DATA / "scores.npz") as _scores:
 FILES = {
     **{f"{name}.npy": array for name, array in MATRICES.items()},
     "b.npz": {"two": MATRICES["nan"]},
-    "b.jsonl": "\n\n" + jsonl({"sent_id": "x-7", "scores": matrix((1, 2, -1)).tolist()}),
+    "b.jsonl": "\n\n" + json.dumps({"sent_id": "x-7", "scores": matrix((1, 2, -1)).tolist()}),
     "batch.npy": np.random.default_rng(0).normal(size=(8, 13, 13)),
     "score.npz": b"x",
     "c.json": '{"temperature":1.5,"head_sets":[{"coverage":0.9,"threshold":0.7},{"coverage":0.5,"threshold":0.1}]}',
@@ -74,7 +61,6 @@ FILES = {
     "small.npz": {"en-1": np.ones((2, 3, 1))},
     "nan.npz": {"en-1": np.full((8, 9, 1), np.nan)},
     "one.npy": np.ones(3),
-    "words.txt": "a\n",
     "three.txt": "1\n2\n3\n",
     "blank.txt": "1\n\n2\n",
     "words.json": '{"a":"x"}',
@@ -103,27 +89,16 @@ FILES = {
     table(r"""
         partition nan.npy | nan.npy | (1) | 1 -> 2 | NaN | np.isnan
         partition nan-of-root.npy | nan-of-root.npy | (1) | ROOT -> 2 | NaN
-        partition inf.npy | inf.npy | (1) | 1 -> 2 | inf
         partition inf.npy --from log | inf.npy | (1) | 1 -> 2 | inf
         partition negative.npy | negative.npy | (1) | 1 -> 2 (-0.25) | negative | --from log
         partition large.npy --from log | large.npy | (1) | is too large for a score (beyond 1e+15)
         partition not-square.npy | not-square.npy | (1) | (3, 6)
-        partition one-dimension.npy | one-dimension.npy | (1) | (4,)
-        partition a-label-axis.npy | a-label-axis.npy | (1) | (2, 4, 4, 3)
-        partition no-words.npy | no-words.npy | (1) | (1, 1) | without words
-        partition no-numbers.npy | no-numbers.npy | (1) | (0, 0) | without words
         partition no-head.npy | no-head.npy | (1) | no single-root tree is possible | word 2 has no head
-        partition log-no-head.npy --from log | log-no-head.npy | (1) | word 2 has no head
         partition no-root.npy | no-root.npy | (1) | no word may attach to ROOT
         partition two-roots.npy | two-roots.npy | (1) | words 2 and 3 | ROOT only | --multi-root
         partition islands.npy | islands.npy | (1) | no single-root tree is possible | words 3 and 4 cannot be reached
-        partition islands.npy --multi-root | islands.npy | (1) | words 3 and 4 cannot be reached from ROOT
         partition crossing.npy --projective | crossing.npy | (1) | 0 -> 3 and 4 -> 2 cross | leave out --projective
-        partition wide.npy --from diagonal | wide.npy | (1) | (3, 4) | first or last in --from
         partition wide.npy --from head-dep | wide.npy | (1) | the layout is head-dep | (3, 4)
-        partition tall.npy --from dep-head | tall.npy | (1) | the layout is dep-head | (4, 3)
-        partition wide.npy --from synjax | wide.npy | (1) | the layout is head-dep | (3, 4)
-        partition dep-head.npy --from log | dep-head.npy | (1) | no word may attach to ROOT | --from dep-head
         inspect dep-head.npy --from head-dep,log | Read with --from dep-head,log the sentence has a tree. Is that the
         sample dep-head.npy --from head-dep,log | no word may attach to ROOT | Read with --from dep-head,log the sent
         partition b.npz | b.npz[two] | NaN
@@ -133,7 +108,6 @@ FILES = {
         partition $DATA | sample_data | folder
         partition a.conllu | a.conllu | sentences | --conllu
         inspect batch.npy --gold $GOLD --from supar | 8 | 12 | a padded batch, pass --lengths FILE or --conllu FILE.
-        score batch.npy $GOLD --from supar | 8 | 12 | a padded batch, pass --lengths FILE or --conllu FILE.
         agree $GOLD $GOLD --scores batch.npy --from supar | 12 words at batch.npy, matrix 1, but 8 here. | --lengths
         combine batch.npy $GOLD --from supar | but 12 here. If this is a padded batch, pass --conllu FILE.
         decode $SCORES --method mbr -k 2 | needs --method mst
@@ -185,18 +159,15 @@ FILES = {
         expect renyi $SCORES | renyi needs --order NUMBER
         expect risk $SCORES | risk needs --gold FILE
         expect entropy --order 2 $SCORES | entropy does not use --order
-        expect risk --gold $GOLD --other x $SCORES | risk does not use --other
         expect entropi $SCORES | there is no quantity 'entropi'
         expect kl --other $DATA/one.npy $SCORES | the scores have shape (9, 9), those at
         expect kl --other nowhere.npz $SCORES | nowhere.npz
         expect renyi --order 0 $SCORES | --order
-        expect features --features nowhere.npz $SCORES | nowhere.npz
         expect features --features one.npy $SCORES | is a single array
         expect features --features small.npz $SCORES | the features have shape (2, 3, 1), the scores of arcs (8, 9)
         expect features --features nan.npz $SCORES | not a finite number
         expect covariance --features features.npz --grad $SCORES | covariance has no --grad
         expect ge --features features.npz $SCORES | ge needs --target
-        expect ge --features features.npz --target words.txt $SCORES | is not a number
         expect ge --features features.npz --target blank.txt $SCORES | blank.txt:2: '' is not a number
         expect ge --features features.npz --target three.txt $SCORES | the numbers differ: 2 features, 3 targets
         doubt $SCORES | There are no annotated heads. Give annotated trees with --conllu FILE
@@ -208,7 +179,6 @@ FILES = {
         doubt $SCORES --format conllu --rank entropy | there are no sentences to write as CoNLL-U
         doubt $SCORES --conllu none.conllu | none.conllu: | no word has a HEAD | --conllu FILE | --rank entropy
         doubt $SCORES --conllu none.conllu --rank tree-prob | none.conllu:  | no word has a HEAD | --rank entropy
-        doubt $SCORES --conllu none.conllu --format conllu | none.conllu:  | no word has a HEAD | --rank entropy
         doubt $SCORES --conllu other.conllu | other.conllu | ru-9 | with this id
         doubt $SCORES --conllu shorter.conllu | shorter.conllu | (en-1) | 8 words
     """),
@@ -244,22 +214,12 @@ def test_heads_that_cannot_be_fixed(refused, put, line, says):
     refused(" ".join([command, name, *more, "--from head-dep --fix-heads --conllu fixed.conllu -q"]), *says)
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("scores", "line"),
-    [
-        (MATRICES["negative"], ""),
-        (MATRICES["nan"], "--from log"),
-        (TWO_ISLANDS, ""),
-        (matrix((1, 2, 5)), "--temperature 1e-18"),
-        (np.ones((4, 4), complex), ""),
-    ],
-    ids=["negative", "NaN", "no tree in either", "temperature", "type"],
-)
-def test_what_was_assumed_and_is_not_why(put, refused, scores, line):
-    """Read the other way round the scores are as bad."""
-    put("bad.npy", scores)
-    assert "head-dep" not in refused(f"partition bad.npy {line} -q", "bad.npy").err
+def test_what_was_assumed_and_is_not_why(put, refused):
+    """Read the other way round the scores are as bad: negative, NaN, of another type, or without a tree."""
+    as_bad = (MATRICES["negative"], ""), (MATRICES["nan"], "--from log"), (np.ones((4, 4), complex), "")
+    for scores, line in (*as_bad, (TWO_ISLANDS, ""), (matrix((1, 2, 5)), "--temperature 1e-18")):
+        put("bad.npy", scores)
+        assert "head-dep" not in refused(f"partition bad.npy {line} -q", "bad.npy").err
 
 
 def test_no_command_that_reads_scores_is_left_out():
@@ -277,7 +237,7 @@ def test_every_command_names_the_sentence(put, refused, args, scores, says):
     words = "".join(f"{word}\tx\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in ((1, 0), (2, 1), (3, 1)))
     for name in ("trees.conllu", "gold.conllu"):
         put(name, f"# sent_id = x-7\n{words}\n")
-    put("trees.jsonl", jsonl({"sent_id": "x-7", "heads": [0, 1, 1]}))
+    put("trees.jsonl", json.dumps({"sent_id": "x-7", "heads": [0, 1, 1]}))
     refused(" ".join([*args, "-q"]), "bad.npz[x-7] (x-7): ", *says)
 
 
@@ -288,14 +248,6 @@ def test_scores_of_sentence_pairs(put, refused, command):
     refused(f"bitext {command} bad.npz -q", "bad.npz[x-7] (x-7): ", "type complex128")
     says = "bad.conllu: these are sentences (CoNLL-U), not scores", "--text"
     assert "--conllu" not in refused(f"bitext {command} bad.conllu -q", *says).err
-
-
-@pytest.mark.parametrize("jobs", [2, 4])
-def test_the_first_error_is_told_with_any_number_of_jobs(put, refused, jobs):
-    good, bad = matrix().tolist(), matrix((1, 2, -1)).tolist()
-    put("b.jsonl", jsonl(*({"sent_id": str(i), "scores": bad if i in (3, 5) else good} for i in range(9))))
-    refused(f"partition b.jsonl -q --jobs {jobs} -o out.jsonl", "b.jsonl:4 (3)", "negative", "--from log")
-    assert not Path("out.jsonl").exists()
 
 
 def test_a_padded_batch_with_lengths_and_matrices_that_are_too_small(deptree, done, put):
