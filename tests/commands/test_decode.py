@@ -108,37 +108,12 @@ def test_every_tree_is_labelled_alike_from_joint_and_conditional_scores(done, li
     assert [(row["heads"], row["deprels"]) for row in of_joint] == [(row["heads"], row["deprels"]) for row in rows]
 
 
-def test_log_probabilities_are_those_of_the_labels(done):
-    """P(labels | tree) by the definition, from the file."""
-    usual = [i for i, name in enumerate(NAMES) if name not in ("<pad>", "root")]
-    with np.load(DATA / "label_scores.npz") as file:
-        logits = {key: file[key].astype(float) for key in file}
-    for row in done("sample $SCORES $LABELS -k 3 --seed 7").rows:
-        expected = 0.0
-        for of_word, head, label in zip(logits[row["sent_id"]], row["heads"], row["deprels"], strict=True):
-            if head:
-                expected += of_word[head, NAMES.index(label)] - np.log(np.exp(of_word[head, usual]).sum())
-        assert row["label_log_prob"] == pytest.approx(expected)
-
-
 def test_unique_trees_are_told_apart_by_their_labels(done):
     rows = done("sample $SCORES $LABELS -k 500 --seed 7 --unique").rows
     first = [row for row in rows if row["sent_id"] == "en-1"]
     trees = [(*row["heads"], *row["deprels"]) for row in first]
     assert len(set(trees)) == len(trees) > len({tuple(row["heads"]) for row in first})
     assert sum(row["count"] for row in first) == 500
-
-
-def words_of(conllu):
-    return [line.split("\t") for line in conllu.splitlines() if line.split("\t")[0].isdigit()]
-
-
-def test_conllu_carries_the_labels(done):
-    out = done("decode $SCORES $LABELS $SENTENCES").out.decode()
-    words, rows = words_of(out), done("decode $SCORES $LABELS").rows
-    assert [word[7] for word in words] == [label for row in rows for label in row["deprels"]]
-    assert all("|LabelProb=" in word[9] for word in words)
-    assert out.count("# label_logprob = ") == 8
 
 
 @pytest.mark.usefixtures("joint")
@@ -155,7 +130,7 @@ def test_marginals_of_labels_sum_to_those_of_arcs(done):
             np.testing.assert_allclose(labelled[key][:, 0, NAMES.index("root")], plain[key][:, 0])
             assert joint[key].shape == (len(NAMES), len(plain[key]) + 1, len(plain[key]) + 1)
             np.testing.assert_allclose(joint[key][:, :, 1:].transpose(2, 1, 0), labelled[key], atol=1e-12)
-        for word in words_of(first):
+        for word in (line.split("\t") for line in first.splitlines() if line[0].isdigit()):
             expected = labelled["en-1"][int(word[0]) - 1, int(word[6]), NAMES.index(word[7])]
             assert float(word[9].split("LabelProb=")[1]) == pytest.approx(expected, rel=1e-3)
 
