@@ -1,7 +1,5 @@
 """`decode` under rules: what is written with a tree, what is asked of words, spans and FEATS, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -24,9 +22,9 @@ leaf = ["obl"]
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def strict(put):
-    return put("strict.toml", STRICT)
+    put("strict.toml", STRICT)
 
 
 def by_name(ran):
@@ -61,10 +59,11 @@ def test_trees_are_certified_in_comments_and_in_fields(done):
         assert one["heads"] == other["heads"] or one["log_prob"] >= other["log_prob"]
 
 
-def test_own_rules_are_obeyed_and_cost_probability(done, strict):
-    plain, best = by_name(done(LABELLED)), by_name(done(f"{LABELLED} --rules {strict}"))
+def test_own_rules_are_obeyed_and_cost_probability(done):
+    line = f"{LABELLED} --rules strict.toml"
+    plain, best = by_name(done(LABELLED)), by_name(done(line))
     assert sum(map(breaks_strict, plain.values())) >= 5
-    found = done(f"{LABELLED} --rules {strict} -k 4").rows
+    found = done(f"{line} -k 4").rows
     assert len(found) > 24
     for name, row in best.items():
         assert worth(row) <= worth(plain[name]) + 1e-9
@@ -73,7 +72,7 @@ def test_own_rules_are_obeyed_and_cost_probability(done, strict):
         assert len({tuple(each["heads"]) for each in rows}) == len(rows) <= 4
         assert worths == sorted(worths, reverse=True)
         assert (rows[0]["heads"], rows[0]["deprels"]) == (row["heads"], row["deprels"])
-    mbr = done(f"{LABELLED} --rules {strict} --method mbr").rows
+    mbr = done(f"{line} --method mbr").rows
     assert len(mbr) == 8
     assert all(row["certified"] for row in mbr)
     assert not any(map(breaks_strict, [*best.values(), *found, *mbr]))
@@ -98,15 +97,14 @@ def test_a_small_budget_is_told(done, deptree, put):
 
 def test_labels_that_are_not_those_of_the_rules(deptree, done, put):
     """If a tree cannot do without them, a line says which and what to do; if it can, a line says which it has not."""
-    names = json.loads((DATA / "labels.json").read_text(encoding="utf-8"))
-    put("upper.json", json.dumps([name if name == "root" else name.upper() for name in names]))
-    put("old.json", json.dumps(["dobj" if name == "obj" else name for name in names]))
+    names = (DATA / "labels.json").read_text(encoding="utf-8")
+    put("upper.json", names.upper().replace("ROOT", "root"))
+    put("old.json", names.replace('"obj"', '"dobj"'))
     line = "decode $SCORES --label-scores $DATA/label_scores.npz $SENTENCES --rules ud --format jsonl --labels"
     ran = deptree(f"{line} upper.json")
     assert (ran.code, ran.out) == (2, b"")
-    assert (
-        "ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL'," in ran.said[-1]
-    )
+    says = "ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL',"
+    assert says in ran.said[-1]
     assert "and 3 others. Remove these rules; --rules show prints ours as a file to edit." in ran.said[-1]
     ran = done(f"{line} old.json")
     assert "deptree: ud-2026-11 forbids 1 label of the scores (unknown-udeprel): 'dobj'" in ran.said
@@ -143,7 +141,7 @@ def test_sentences_that_do_not_come_are_an_error(deptree, put):
     assert ran.said[-1] == "deptree: 2 sentences skipped"
 
 
-def test_all_rules_that_are_asked_for_hold(refused, done, put, strict):
+def test_all_rules_that_are_asked_for_hold(refused, done, put):
     put("asked.tsv", "en-1\t7\tHeadIn\t4\n")
     line = "decode $SCORES $LABELS $SENTENCES --rules ud --rules asked.tsv --rules strict.toml"
     assert b"|rules:ud-2026-11,asked.tsv,strict.toml|" in done(line).out.partition(b"\n")[0]
@@ -155,11 +153,9 @@ def test_all_rules_that_are_asked_for_hold(refused, done, put, strict):
     refused("decode $SCORES $LABELS --rules strict.toml --rules twice.toml", says)
 
 
-def test_our_rules_are_shown_as_a_file(done, put, shell):
+def test_our_rules_are_shown_as_a_file(done, put):
     put("shown.toml", done("decode --rules show").out)
     assert read_rules("shown.toml").rules == read_rules("ud").rules
-    cut = shell("set -o pipefail; deptree decode --rules show | head -2")
-    assert (cut.out.count(b"\n"), cut.err) == (2, "")
 
 
 def test_missing_tags_are_told(done, put):
@@ -226,9 +222,8 @@ def test_every_command_asks_for_feats(done, put, feats):
     put("scores.npz", {f"s{at}": np.zeros((3, 3)) for at in range(5)})
     put("labels.npz", {f"s{at}": label_scores for at in range(5)})
     put("labels.json", json.dumps(["root", "goeswith", "dep"]))
-    scores = (
-        "scores.npz --from head-dep,log --labels labels.json --label-scores labels.npz --conllu x.conllu --rules ud"
-    )
+    labels = "--labels labels.json --label-scores labels.npz"
+    scores = f"scores.npz --from head-dep,log {labels} --conllu x.conllu --rules ud"
     put("x.conllu", apart(feats))
     allowed = feats == "_"
     for line in (f"decode {scores}", f"sample -k 20 --seed 1 {scores}", "repair x.conllu -q"):
