@@ -1,16 +1,10 @@
 """Padded batches of small sentences of every kind, each sentence with all its trees, for tests of the JAX side."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces import SPACES
 from tests.oracle import Oracle
 
 NODES = 5
@@ -23,7 +17,7 @@ class Sentences:
     trees of `each` by enumeration.
     """
 
-    def __init__(self, graphs: Any, space: TreeSpace) -> None:
+    def __init__(self, graphs, space):
         drawn = [
             graphs.gaussian(4),
             graphs.holes(4, 3, space.single_root, projective=space.projective),
@@ -44,25 +38,25 @@ class Sentences:
         self.each = self.of(self.log_scores)
         self.oracles = [Oracle(sentence) for sentence in self.each]
 
-    def of(self, log_scores: NDArray[np.floating]) -> list[TreeDistribution]:
+    def of(self, log_scores):
         cut = [own[: n + 1, : n + 1] for own, n in zip(log_scores, self.lengths, strict=True)]
         return [TreeDistribution(own, single_root=False).over(self.space) for own in cut]
 
-    def counted(self) -> NDArray[np.bool_]:
+    def counted(self):
         """Which entries count, (6, 5, 5): arcs between nodes of a sentence that are not forbidden."""
         return self.padded([np.isfinite(sentence.log_scores) for sentence in self.each]) > 0
 
     @staticmethod
-    def padded(matrices: list[NDArray[Any]]) -> NDArray[np.float64]:
+    def padded(matrices):
         return np.stack([np.pad(matrix.astype(float), (0, NODES - len(matrix))) for matrix in matrices])
 
 
 @pytest.fixture(scope="session", params=SPACES, ids=lambda space: space.name)
-def sentences(graphs: Any, request: pytest.FixtureRequest) -> Sentences:
+def sentences(graphs, request):
     return Sentences(graphs, request.param)
 
 
-def _switched_on(name: str) -> Iterator[None]:
+def _switched_on(name):
     jax = pytest.importorskip("jax")
     jax.config.update(name, True)
     yield
@@ -70,10 +64,10 @@ def _switched_on(name: str) -> Iterator[None]:
 
 
 @pytest.fixture
-def quick() -> Iterator[None]:  # to compile, in a third of the time, where what is compiled is not run for long
+def quick():  # to compile, in a third of the time, where what is compiled is not run for long
     yield from _switched_on("jax_disable_most_optimizations")
 
 
 @pytest.fixture
-def x64() -> Iterator[None]:  # the lowest version that is allowed, 0.6, has no `jax.enable_x64`
+def x64():  # the lowest version that is allowed, 0.6, has no `jax.enable_x64`
     yield from _switched_on("jax_enable_x64")

@@ -1,7 +1,5 @@
 """Log-probabilities, entropies and divergences in JAX against core's distributions and enumeration."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """log Z, marginals and their derivatives in JAX against enumeration and the core; shapes; and what is refused."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """Trees in JAX: best ones as in core; draws, with and without replacement, by laws and against enumeration."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -50,7 +48,7 @@ def test_the_k_best_are_those_of_core(sentences):
         assert (found[len(best) :, b] == -1).all()
 
 
-def drawn(sentences, seed: int = 3) -> Float:
+def drawn(sentences, seed=3):
     return np.asarray(sample(jax.random.key(seed), sentences.log_scores, SIZE, **sentences.how))
 
 
@@ -153,7 +151,7 @@ def short(monkeypatch):
     beam._search.clear_cache()
 
 
-def padded(log_scores: list[Float], dtype: type = np.float32) -> tuple[Float, Float]:
+def padded(log_scores, dtype=np.float32):
     lengths = np.array([len(each) - 1 for each in log_scores])
     batch = np.full((len(lengths), lengths.max() + 1, lengths.max() + 1), np.nan, dtype)
     for sentence, each in zip(batch, log_scores, strict=True):
@@ -161,7 +159,7 @@ def padded(log_scores: list[Float], dtype: type = np.float32) -> tuple[Float, Fl
     return batch, lengths
 
 
-def distributions(batch: Float, lengths: Float, single_root: bool = True) -> list[TreeDistribution]:
+def distributions(batch, lengths, single_root=True):
     shorter = [each[: n + 1, : n + 1].astype(np.float64) for each, n in zip(batch, lengths, strict=True)]
     return [TreeDistribution(each, single_root=single_root) for each in shorter]
 

@@ -1,7 +1,5 @@
 """Padded batches of small sentences as tensors, each sentence with all its trees, for tests of the PyTorch side."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

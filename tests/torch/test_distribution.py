@@ -1,9 +1,6 @@
 """The distribution over tensors: sums, log-probabilities, derivatives and drawn trees, against enumeration."""
 
-from __future__ import annotations
-
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +14,7 @@ from deptree_cli.torch import TreeDistribution
 from deptree_cli.torch.ops import heads_to_arcs
 
 
-def gradient(function: Any, scores: Any) -> Any:
+def gradient(function, scores):
     leaf = scores.detach().clone().requires_grad_()
     return torch.autograd.grad(function(leaf).sum(), leaf)[0]
 

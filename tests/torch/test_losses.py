@@ -1,7 +1,5 @@
 """Losses by enumeration and finite differences, REINFORCE by all orders and over draws, and the example that trains."""
 
-from __future__ import annotations
-
 import math
 import re
 import runpy
@@ -9,7 +7,6 @@ import subprocess
 import sys
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +22,7 @@ FUNCTIONS = {name: getattr(losses, name) for name in losses.__all__ if name != "
 EACH = pytest.mark.parametrize("name", FUNCTIONS)
 
 
-def arguments(batch: Any) -> dict[str, tuple[Any, ...]]:
+def arguments(batch):
     """What each loss takes besides log-scores: trees of positive probability, every second word of them, features."""
     heads = batch.heads(fill=9)
     partial = heads.clone()
@@ -170,12 +167,12 @@ def test_compiled(name, graphs):
 DRAWS = 4000
 
 
-def all_correct(heads: Any) -> Any:
+def all_correct(heads):
     """A reward that is not a sum over arcs: 1 for the gold tree, and half a point for a right first head."""
     return (heads[..., 1:4] == torch.tensor([2, 0, 2])).all(-1) + 0.5 * (heads[..., 1] == 2)
 
 
-def by_all_orders(probs: list[float]) -> tuple[Any, Any]:
+def by_all_orders(probs):
     """What `first_and_next` returns, from the chance of every order in which the set can have been drawn."""
     k = len(probs)
     first, pairs = np.zeros(k), np.zeros((k, k))
@@ -222,12 +219,12 @@ def test_chances_of_large_and_improbable_sets():
     np.testing.assert_allclose(first_and_next(alike, False)[0], 1 / 500, rtol=1e-12)
 
 
-def exact(d: Any, trees: Any, reward: Any, scores: Any) -> tuple[float, Any]:
+def exact(d, trees, reward, scores):
     loss = -(d.log_prob(trees).exp() * reward(trees)).sum()
     return loss.item(), torch.autograd.grad(loss, scores)[0]
 
 
-def estimated(scores: Any, k: int) -> tuple[Any, Any]:
+def estimated(scores, k):
     """DRAWS independent estimates of the same, (DRAWS,) and (DRAWS, N, N)."""
     leaf = scores.expand(DRAWS, 4, 4).clone().requires_grad_()
     found = reinforce_loss(leaf, all_correct, k, reduction="none", generator=torch.Generator().manual_seed(0))
@@ -329,7 +326,7 @@ def test_seeds_reductions_and_types_of_reinforce(graphs):
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def shares(text: str) -> dict[str, list[float]]:
+def shares(text):
     rows = re.findall(r"^([a-z ,]+): (\d\.\d+(?: -> \d\.\d+)+)$", text, re.MULTILINE)
     return {name: [float(number) for number in numbers.split(" -> ")] for name, numbers in rows}
 

@@ -1,9 +1,6 @@
 """log Z and marginals as functions of tensors, under transformations too; conversions, and what is refused."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
+import re
 
 import numpy as np
 import pytest
@@ -13,7 +10,7 @@ torch = pytest.importorskip("torch")
 from torch.autograd import forward_ad
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import PROJECTIVE_MULTI, SINGLE_ROOT, SPACES
+from deptree_cli.core.spaces import SINGLE_ROOT, SPACES
 from deptree_cli.torch import TreeDistribution, log_partition, log_partition_and_marginals, losses, marginals, ops
 from tests.bounded import bounded
 
@@ -24,11 +21,11 @@ FEATURES = torch.ones(1, 5, 5)  # of which every tree has 4
 ZEROS, HEADS = torch.zeros(2, 5, 5), torch.tensor([[-1, 2, 0, 2, 3]] * 2)
 
 
-def drawn(*shape: int, seed: int = 0, dtype: Any = torch.float64) -> Any:
+def drawn(*shape, seed=0, dtype=torch.float64):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def scores(seed: int = 0) -> Any:
+def scores(seed=0):
     """A batch of three sentences of 4, 1 and 3 words with forbidden arcs, NaN where nobody must look."""
     found = drawn(3, 5, 5, seed=seed)
     found[0, 2, 3] = found[0, 0, 1] = found[2, 3, 1] = -torch.inf
@@ -62,16 +59,14 @@ def test_operators_keep_the_rules_of_pytorch(space, name):
     given = [torch.nan_to_num(scores(), nan=0.0), LENGTHS]
     if name == "arc_covariance":
         given.append(torch.ones(3, 5, 5, dtype=torch.float64))
-    of_trees = torch.tensor([[-1, 2, 0, 2, 3]] * 3), LENGTHS, space
-    args = of_trees if name == "are_trees" else (*given, space, "float64")
+    args = (*given, space, "float64") if name != "are_trees" else (HEADS[[0, 0, 0]], LENGTHS, space)
     torch.library.opcheck(getattr(torch.ops.deptree, name).default, args)
 
 
 def test_any_leading_shape_stride_and_half_precision():
     log_scores = drawn(2, 3, 5, 5, seed=1, dtype=torch.float32)
     log_z, found = log_partition_and_marginals(log_scores)
-    assert log_z.shape == (2, 3)
-    assert found.shape == (2, 3, 5, 5)
+    assert (log_z.shape, found.shape) == ((2, 3), (2, 3, 5, 5))
     torch.testing.assert_close(log_partition(log_scores[1, 2]), log_z[1, 2])
     half = log_scores.bfloat16().requires_grad_()
     of_half = log_partition(half)
@@ -140,7 +135,7 @@ def test_gradients_that_are_not_finite_pass_on_as_nan(space, bad):
 
 SCORES = drawn(2, 5, 5)
 
-SUMS: dict[str, Callable[[Any], Any]] = {
+SUMS = {
     "log Z": lambda scores: log_partition(scores).sum(),
     "marginals": lambda scores: (marginals(scores) ** 2).sum(),
     "log-probability": lambda scores: TreeDistribution(scores).log_prob(HEADS).sum(),
@@ -165,11 +160,11 @@ def test_gradients_as_functions_and_forward(function):
         torch.testing.assert_close(tangent, (grad * direction).sum(), rtol=1e-12, atol=1e-14)
 
 
-def gradient(scores: Any) -> Any:
+def gradient(scores):
     return torch.func.grad(SUMS["log Z"])(scores)
 
 
-HESSIANS: dict[str, Callable[[Any], Any]] = {
+HESSIANS = {
     "forward of a gradient": torch.func.hessian(SUMS["log Z"]),
     "reverse of a gradient": torch.func.jacrev(gradient),
     "forward of marginals": lambda scores: torch.func.jacfwd(marginals)(scores[0]),
@@ -199,7 +194,7 @@ def test_a_third_derivative_is_refused():
         torch.func.hessian(SUMS["entropy"])(SCORES)
 
 
-MANY: dict[str, Callable[[Any], Any]] = {
+MANY = {
     "log Z": log_partition,
     "marginals": marginals,
     "gradients": gradient,
@@ -219,7 +214,7 @@ def test_many_batches_at_once(function):
     torch.testing.assert_close(turned, expected, rtol=1e-12, atol=1e-14)
 
 
-DRAWN: dict[str, Callable[[Any], Any]] = {
+DRAWN = {
     "argmax": lambda scores: TreeDistribution(scores).argmax,
     "mbr": lambda scores: TreeDistribution(scores).mbr,
     "top_k": lambda scores: TreeDistribution(scores).top_k(3).log_probs,
@@ -264,8 +259,7 @@ def test_is_tree_of_long_chains_in_a_batch():
 def test_heads_to_arcs_and_back():
     heads = torch.tensor([[[4, 2, 0, 2, -1], [-1, 0, -1, -1, -1]]])
     arcs = ops.heads_to_arcs(heads)
-    assert arcs.dtype == torch.float32
-    assert arcs.shape == (1, 2, 5, 5)
+    assert (arcs.dtype, arcs.shape) == (torch.float32, (1, 2, 5, 5))
     assert arcs.nonzero().tolist() == [[0, 0, 0, 2], [0, 0, 2, 1], [0, 0, 2, 3], [0, 1, 0, 1]]
     assert ops.arcs_to_heads(arcs).tolist() == [[[-1, 2, 0, 2, -1], [-1, 0, -1, -1, -1]]]
     lengths = torch.tensor([[2], [1]])
@@ -278,16 +272,12 @@ def test_arcs_are_trees_only_if_one_hot():
     """Two heads of a word, a half, or none make no tree; columns of padding and of ROOT do not count."""
     support = ops.TreeSupport(torch.tensor([2]), SINGLE_ROOT, "arcs")
     arcs = ops.heads_to_arcs(torch.tensor([[-1, 0, 1, -1]]))
-    two, half, none, padding, halves = (arcs.clone() for _ in range(5))
-    two[0, 2, 1] = 1.0
-    half[0, 0, 1] = halves[0, 0, 1] = halves[0, 2, 1] = 0.5
-    none[0, 0, 1] = 0.0
-    padding[0, :, 3] = padding[0, :, 0] = 8.0
-    assert support.check(arcs).tolist() == support.check(padding).tolist() == [True]
-    assert [support.check(each).tolist() for each in (two, half, halves, none)] == [[False]] * 4
-    assert repr(support) == "TreeSupport(single-root, as arcs)"
-    whole = ops.TreeSupport(torch.tensor([2]), PROJECTIVE_MULTI, "heads")
-    assert repr(whole) == "TreeSupport(projective-multi-root, as heads)"
+    for weights, is_tree in ((1, 0), True), ((1, 1), False), ((0.5, 0), False), ((0.5, 0.5), False), ((0, 0), False):
+        arcs[0, [0, 2], 1] = torch.tensor(weights).float()
+        assert support.check(arcs).tolist() == [is_tree]
+        padded = arcs.clone()
+        padded[0, :, 3] = padded[0, :, 0] = 8.0
+        assert support.check(padded).tolist() == [is_tree]
 
 
 # What is given in another shape or type than was asked for: refused in one line, never broadcast in silence.
@@ -330,24 +320,18 @@ def uneven(*shape):
 
 ASKS = [lambda d: d.argmax, lambda d: d.sample(), lambda d: d.log_partition]
 FOUR, LIKELIHOOD, PARTIAL = torch.tensor([4.0]), "negative_log_likelihood", "partial_annotation_loss"
-NO_TREE = (
-    "sentence 1 of the batch: the gold heads are not a tree of this space, or have an arc that the scores forbid. "
-)
+NO_TREE = "sentence 1 of the batch: the gold heads are not a tree of this space, or have an arc that the scores forbid"
 NO_HEAD = "sentence 1 of the batch: no single-root tree is possible"
 WORD_2 = (slice(None), 2)
 
-COUNTED = [
-    lambda k: NESTED.sample((k,)),
-    lambda k: NESTED.sample((k, k)),
-    NESTED.sample_without_replacement,
-    NESTED.top_k,
-]
-COUNTED.append(lambda k: reinforced(k=k))
+COUNTED = [NESTED.sample_without_replacement, NESTED.top_k, lambda k: reinforced(k=k)]
+COUNTED += [lambda k: NESTED.sample((k,)), lambda k: NESTED.sample((k, k))]
+NO_NUMBERS = 1.5, None, "3", True
 
 REFUSED = [
     *((lambda ask=ask: ask(-1), "-1 trees are asked for. Ask for 1 or more.") for ask in COUNTED),
     *(
-        (lambda ask=ask, k=k: ask(k), f"{k!r} is not a number of trees. Ask for 1 or more.")
+        (lambda ask=ask, k=k: ask(k), f"{k!r} is not a number of trees")
         for ask in COUNTED
         for k in (1.5, None, "3", True)
     ),
@@ -361,24 +345,18 @@ REFUSED = [
     (lambda: log_partition(ZEROS.long()), "log_scores are torch.int64"),
     (lambda: log_partition(ZEROS.numpy()), "log_scores are of type ndarray"),
     (lambda: likelihood(ZEROS.numpy()), "log_scores are of type ndarray"),
-    (lambda: reinforced(ZEROS.numpy()), "log_scores are of type ndarray"),
     (lambda: log_partition(ZEROS, [4, 4]), "lengths are of type list"),
     (lambda: log_partition(ZEROS, torch.tensor([True, True])), "lengths are torch.bool"),
     (lambda: log_partition(ZEROS, torch.ones(2, dtype=torch.complex64)), "torch.complex64"),
     (lambda: likelihood(heads=HEADS.tolist()), "heads are of type list"),
     (lambda: likelihood(heads=HEADS > 0), "heads are torch.bool"),
     (lambda: NESTED.log_prob(HEADS.float()), "heads are of type torch.float32. Give integers"),
-    (
-        lambda: losses.minimum_risk_loss(ZEROS, HEADS[:, :3]),
-        "heads are torch.int64 of shape (2, 3), not integers of (2, 5)",
-    ),
+    (lambda: losses.minimum_risk_loss(ZEROS, HEADS[:, :3]), "torch.int64 of shape (2, 3), not integers of (2, 5)"),
     (lambda: losses.entropy_regularisation(ZEROS[0]), "log_scores have shape (5, 5), not (B, N, N)"),
     (lambda: reinforced(ZEROS[0]), "log_scores have shape (5, 5), not (B, N, N)"),
     (lambda: reinforced(k=1), "k is 1, and the reward of a tree is compared"),
     (lambda: reinforced(reward=lambda heads: heads.sum((0, 2))), "rewards have shape (2,), where heads have (2, 2, 5)"),
-    (lambda: NESTED.given(torch.full((3, 2, 5), -1)), "of shape (3, 2, 5)"),
-    (lambda: NESTED.given(torch.full((6, 5), -1)), "of shape (6, 5)"),
-    (lambda: NESTED.given(torch.full((2, 3, 4), -1)), "of shape (2, 3, 4)"),
+    *((lambda s=s: NESTED.given(torch.full(s, -1)), f"of shape {s}") for s in ((3, 2, 5), (6, 5), (2, 3, 4))),
     (lambda: expectation(torch.tensor([4.0, 9.0])), " (1,) or (2, 1)."),
     (lambda: expectation(torch.tensor([[4.0], [9.0]]), pooled=True), " (1,)."),
     (lambda: expectation(torch.tensor(4.0)), "targets have shape ()"),
@@ -390,22 +368,19 @@ REFUSED = [
     (lambda: TreeDistribution(ZEROS, precision="float23"), "Did you mean float32"),
     (lambda: TreeDistribution(ZEROS, event="head"), "unknown event 'head'. Choose one of heads, arcs"),
     (lambda: TreeDistribution(ZEROS).mean, "the heads of words are names, which have no mean"),
-    (
-        lambda: NESTED.kl(TreeDistribution(torch.zeros(2, 3, 6, 6))),
-        "on cpu are compared with those of shape (2, 3, 6, 6)",
-    ),
+    (lambda: NESTED.kl(TreeDistribution(torch.zeros(6, 6))), "on cpu are compared with those of shape (6, 6)"),
     (lambda: NESTED.cross_entropy(TreeDistribution(*uneven(2, 3))), "of differing lengths are compared"),
     (lambda: TreeDistribution(torch.zeros(7, 7)).enumerate_support(), "6 words have too many trees to enumerate"),
     (lambda: TreeDistribution(*uneven(2)).enumerate_support(), "sentences of differing lengths have differing trees"),
     (lambda: NESTED.sample((10**6, 10**6)), "there is not enough memory for 1,000,000,000,000 trees. Ask for fewer"),
     *(
-        (lambda k=k: NESTED.sample(k), f"the shape of samples is {k}. Give a tuple, (5,) for 5 trees")
+        (lambda k=k: NESTED.sample(k), f"shape of samples is {k}. Give a tuple, (5,) for 5 trees")
         for k in (3, 1.5, None)
     ),
     *((lambda ask=ask: ask(arc(-torch.inf, *WORD_2)), NO_HEAD) for ask in ASKS),
     *((lambda ask=ask: ask(arc(torch.nan, 0, 2)), "= -np.inf.") for ask in ASKS),
     (lambda: gold(LIKELIHOOD, 0, 2, 0, -1), "sentence 1 of the batch: the head of word 3 is -1, missing. For partial"),
-    (lambda: gold(LIKELIHOOD, 0, 2, 1, 0), f"{NO_TREE}Correct them, or allow their arcs, or pass single_root=False."),
+    (lambda: gold(LIKELIHOOD, 0, 2, 1, 0), f"{NO_TREE}. Correct them, or allow their arcs, or pass single_root=False."),
     (lambda: gold(LIKELIHOOD, 0, 0, 0, 1), NO_TREE),
     (lambda: gold(LIKELIHOOD, 0, 3, 0, 2), NO_TREE),
     (lambda: gold("minimum_risk_loss", 0, -1, 4, -1), "the head of word 2 is 4. Give 0 for ROOT, or another"),
@@ -418,10 +393,8 @@ REFUSED = [
 @pytest.mark.parametrize(("ask", "message"), REFUSED, ids=[message for _, message in REFUSED])
 def test_what_is_refused(ask, message):
     """In one line."""
-    with pytest.raises(DeptreeError) as caught:
+    with pytest.raises(DeptreeError, match=rf"\A.*{re.escape(message)}.*\Z"):
         ask()
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_misspelt_argument():
