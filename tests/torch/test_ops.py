@@ -373,10 +373,7 @@ REFUSED = [
     (lambda: TreeDistribution(torch.zeros(7, 7)).enumerate_support(), "6 words have too many trees to enumerate"),
     (lambda: TreeDistribution(*uneven(2)).enumerate_support(), "sentences of differing lengths have differing trees"),
     (lambda: NESTED.sample((10**6, 10**6)), "there is not enough memory for 1,000,000,000,000 trees. Ask for fewer"),
-    *(
-        (lambda k=k: NESTED.sample(k), f"shape of samples is {k}. Give a tuple, (5,) for 5 trees")
-        for k in (3, 1.5, None)
-    ),
+    *((lambda k=k: NESTED.sample(k), f"of samples is {k}. Give a tuple, (5,) for 5 trees") for k in (3, 1.5, None)),
     *((lambda ask=ask: ask(arc(-torch.inf, *WORD_2)), NO_HEAD) for ask in ASKS),
     *((lambda ask=ask: ask(arc(torch.nan, 0, 2)), "= -np.inf.") for ask in ASKS),
     (lambda: gold(LIKELIHOOD, 0, 2, 0, -1), "sentence 1 of the batch: the head of word 3 is -1, missing. For partial"),
