@@ -65,16 +65,14 @@ def test_the_suffix_decides_and_npz_holds_the_same_heads(done):
 
 def test_the_signature_says_how(done):
     fields = done("sample $SCORES -k 3 --seed 7 --sampler colbourn --header").signature.split("|")
-    assert fields[:2] == ["deptree", "sample"]
     assert {"sampler:colbourn", "from:natasha", "root:single", "size:3", "seed:7"} < set(fields)
     assert "sampler:auto=" in done("sample $SCORES --seed 7 --header").signature
     biased = "sample $DATA/one.npy --sampler wilson-rc"
     assert "wilson-rc is biased" in done(biased).err
     assert done(f"{biased} -q").err == ""
     assert "biased" not in done("sample $DATA/one.npy").err
-    projective = done("sample $SCORES --projective --seed 7 --header").signature
-    assert "|sampler:auto=eisner|" in projective
-    assert "|root:single|trees:projective|" in projective
+    fields = done("sample $SCORES --projective --seed 7 --header").signature.split("|")
+    assert {"sampler:auto=eisner", "root:single", "trees:projective"} < set(fields)
     assert "|shard:2/3|" in done("sample $SCORES --shard 2/3 --header").signature
 
 
@@ -125,29 +123,23 @@ def test_all_trees_of_a_sentence_that_has_few(done, name):
     assert ran.said[-1] == "deptree: 1 sentence (1) with fewer than 10 trees of positive weight: all were drawn"
     assert done(f"swor $FIGURE1 -k 10 -q --sampler {name}").err == ""
     exactly = done(f"swor $FIGURE1 -k 3 --sampler {name}")
-    assert "positive weight" not in exactly.err
-    assert exactly.rows[-1]["exhausted"] is True
+    assert ("positive weight" in exactly.err, exactly.rows[-1]["exhausted"]) == (False, True)
     assert len(done(f"swor $DATA/one.npy --sampler {name}").rows) == 10
 
 
-def test_conllu_says_what_an_estimator_needs(done, put):
+def test_comments_of_all_trees_that_there_are(done, put):
     put("abc.conllu", "# sent_id = abc\n" + "".join(f"{i}\tf\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in (1, 2, 3)) + "\n")
-    out = done("swor $FIGURE1 --conllu abc.conllu -k 2 --no-header -q --seed 1").out.decode()
-    keys = [line.split(" =")[0] for line in out.splitlines() if line.startswith(("# swor", "# tree"))]
-    each = ["# tree_logprob", "# swor_rank", "# swor_weight", "# swor_weight_normalised"]
-    assert keys == [*each, *each, "# swor_tau", "# swor_mass", "# swor_exhausted"]
-    all_of_them = done("swor $FIGURE1 --conllu abc.conllu -k 5 -q").out.decode()
-    assert "# swor_tau" not in all_of_them  # infinite
-    assert "# swor_exhausted = yes" in all_of_them
-    sent_ids = [line for line in all_of_them.splitlines() if "sent_id" in line]
-    assert sent_ids == [f"# sent_id = abc/sample_{rank}" for rank in (1, 2, 3)]
+    text = done("swor $FIGURE1 --conllu abc.conllu -k 5 -q").out.decode()
+    assert "# swor_tau" not in text  # infinite
+    assert "# swor_exhausted = yes" in text
+    assert re.findall("# sent_id = (.*)", text) == [f"abc/sample_{rank}" for rank in (1, 2, 3)]
 
 
 def test_comments_of_trees_drawn_to_a_mass(done):
     out = done("swor $SCORES $SENTENCES --mass 0.9 --seed 7 --no-header").out.decode()
     rows = done("swor $SCORES --mass 0.9 --seed 7").rows
     for field in ("certain", "since", "tau"):
-        noted = [float(line.split()[-1]) for line in out.splitlines() if line.startswith(f"# swor_{field} = ")]
+        noted = [*map(float, re.findall(f"# swor_{field} = (.*)", out))]
         assert noted == [row[field] for row in rows if row.get(field) is not None]
         assert len(noted) > 5
     assert not any("certain" in row or "since" in row for row in done("swor $SCORES --seed 7").rows)
@@ -185,10 +177,8 @@ def test_errors_that_are_unknown(done, terminal):
     assert (cells[4], cells[6]) == ("", "")
     assert terminal("estimate", "one.jsonl", "--quantity", "depth")[1].count(" -") == 2
     done("swor $DATA/one.npy -k 4 --seed 7 -o four.jsonl")
-    (row,) = done("estimate four.jsonl --quantity arcs").rows
-    errors = row["arcs"]["normalised_error"]
-    assert errors[0][0] is None
-    assert any(isinstance(error, float) for line in errors for error in line)
+    errors = done("estimate four.jsonl --quantity arcs").rows[0]["arcs"]["normalised_error"]
+    assert {type(error) for line in errors for error in line} == {float, type(None)}
 
 
 def test_every_quantity_and_arcs_are_marginals(done):
