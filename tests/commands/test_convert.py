@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores.layout import PRESETS
 from tests.bounded import bounded
@@ -139,11 +138,8 @@ def test_dumped_text_goes_through_the_pipe(done):
     scores = dumped.out.partition(b"\n")[2]
     samples = done("sample - --from natasha -k 5 --seed 7", stdin=scores).rows
     assert [row["sent_id"] for row in samples] == [row["sent_id"] for row in rows for _ in range(5)]
-    assert all(SINGLE_ROOT.contains(np.array([row["heads"]])).all() for row in samples)
     assert rows[0]["forms"] == ["Ранним", "утром", "над", "рекой", "поднялся", "туман", "."]
     assert done("decode - --from natasha", stdin=scores).rows[0]["heads"] == [2, 5, 4, 5, 0, 5, 5]
-    for row in done("marginals - --from natasha", stdin=scores).rows:
-        np.testing.assert_allclose(np.array(row["marginals"]).sum(axis=1), 1)
 
 
 @needs_natasha

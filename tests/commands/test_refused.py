@@ -1,7 +1,4 @@
-"""Lines that must fail, with what their one line says: options, files that do not fit, and scores that cannot be used.
-
-Containers: tests/io.
-"""
+"""Lines that must fail, with what their one line says: options, files that do not fit, scores that cannot be used."""
 
 import json
 import re

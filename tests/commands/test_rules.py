@@ -22,11 +22,6 @@ leaf = ["obl"]
 """
 
 
-@pytest.fixture(autouse=True)
-def strict(put):
-    put("strict.toml", STRICT)
-
-
 def by_name(ran):
     return {row["sent_id"]: row for row in ran.rows}
 
@@ -59,7 +54,8 @@ def test_trees_are_certified_in_comments_and_in_fields(done):
         assert one["heads"] == other["heads"] or one["log_prob"] >= other["log_prob"]
 
 
-def test_own_rules_are_obeyed_and_cost_probability(done):
+def test_own_rules_are_obeyed_and_cost_probability(done, put):
+    put("strict.toml", STRICT)
     line = f"{LABELLED} --rules strict.toml"
     plain, best = by_name(done(LABELLED)), by_name(done(line))
     assert sum(map(breaks_strict, plain.values())) >= 5
@@ -143,6 +139,7 @@ def test_sentences_that_do_not_come_are_an_error(deptree, put):
 
 def test_all_rules_that_are_asked_for_hold(refused, done, put):
     put("asked.tsv", "en-1\t7\tHeadIn\t4\n")
+    put("strict.toml", STRICT)
     line = "decode $SCORES $LABELS $SENTENCES --rules ud --rules asked.tsv --rules strict.toml"
     assert b"|rules:ud-2026-11,asked.tsv,strict.toml|" in done(line).out.partition(b"\n")[0]
     rows = done(f"{line} --format jsonl").rows

@@ -1,7 +1,4 @@
-"""Rules that only a whole tree decides: `sample` and `marginals` draw until they obey, `decode --relax` gives them up.
-
-What cannot hold together is named by every command; `convert` takes the rules that arcs decide.
-"""
+"""Rules that only whole trees decide: `sample` and `marginals` draw until they obey, `decode --relax` gives them up."""
 
 import re
 from collections import Counter

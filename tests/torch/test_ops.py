@@ -160,10 +160,7 @@ def test_gradients_as_functions_and_forward(function):
         torch.testing.assert_close(tangent, (grad * direction).sum(), rtol=1e-12, atol=1e-14)
 
 
-def gradient(scores):
-    return torch.func.grad(SUMS["log Z"])(scores)
-
-
+gradient = torch.func.grad(SUMS["log Z"])
 HESSIANS = {
     "forward of a gradient": torch.func.hessian(SUMS["log Z"]),
     "reverse of a gradient": torch.func.jacrev(gradient),
