@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import threading
 import zipfile
 from importlib.util import find_spec
@@ -201,8 +200,6 @@ def test_scores_come_before_the_text_ends(warm):
     [
         ("", b" \n\n", "standard input: the file is empty"),
         ("", b"\xd0\xa2\xff", "standard input:1: this is not UTF-8"),
-        ("-o s.conllu", b"x", "this command does not write .conllu. Name a file with one of the suffixes .jsonl"),
-        ("-o missing/s.npz", b"x", "its folder does not exist"),
         ("--to-conllu -", b"x", "would write the same file"),
         ("--input conllu", b"Text.\n", "1 column where a word has 10"),
         # the second block is none: what was asked for does not appear
@@ -214,11 +211,9 @@ def test_what_dump_refuses(refused, tmp_path, line, stdin, says):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_parsers_that_cannot_do_it(refused, monkeypatch, afresh):
+def test_a_parser_that_cannot_split_text(refused):
     text = DATA / "paragraphs.txt"
     refused(f"dump supar {text} --model m", f"{text}: supar does not split text. Give it sentences in CoNLL-U.")
-    monkeypatch.setitem(sys.modules, "slovnet", None)
-    refused(f"dump natasha {text}", "natasha cannot be imported", "pip install 'deptree-cli[natasha]'")
 
 
 def test_forbidden_arcs_and_no_labels(refused, done, monkeypatch, afresh):
