@@ -215,11 +215,8 @@ def test_unknown_heads_are_told(done, put):
 @pytest.mark.parametrize(
     "line",
     [
-        "decode $SCORES --conllu $GOLD",
-        "marginals $SCORES --projective",
-        "sample $SCORES --conllu $GOLD -k 3 --seed 1",
-        "partition $SCORES",
-        "score $SCORES $GOLD",
+        *("decode $SCORES --conllu $GOLD", "marginals $SCORES --projective", "score $SCORES $GOLD"),
+        *("sample $SCORES --conllu $GOLD -k 3 --seed 1", "partition $SCORES"),
     ],
 )
 def test_calibrated_is_a_temperature(done, put, line):

@@ -145,10 +145,8 @@ def test_what_is_infinite_or_unknown_is_null_with_a_reason(done, put):
     (row,) = done("expect kl ours.npy --from head-dep --other theirs.npy --grad").rows
     assert row["kl"] is None
     assert row["reason"].startswith("infinite")
-    (row,), (less,), (more,) = (
-        done(line).rows
-        for line in ("expect kl theirs.npy --other ours.npy", "partition theirs.npy", "partition ours.npy")
-    )
+    lines = "expect kl theirs.npy --other ours.npy", "partition theirs.npy", "partition ours.npy"
+    (row,), (less,), (more,) = (done(line).rows for line in lines)
     assert row["kl"] > 0.1  # the same scores of fewer trees
     assert row["kl"] == pytest.approx(more["log_z"] - less["log_z"])
     first, second, *others = (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")

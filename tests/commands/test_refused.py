@@ -28,12 +28,10 @@ CROSSING = np.zeros((5, 5))
 CROSSING[[3, 4, 0, 3], [1, 2, 3, 4]] = 1
 MATRICES = {
     "nan": matrix((1, 2, np.nan)),
-    "nan-of-root": matrix((0, 2, np.nan)),
     "inf": matrix((1, 2, np.inf)),
     "negative": matrix((1, 2, -0.25)),
     "not-square": np.ones((3, 6)),
     "no-head": matrix((slice(None), 2, 0)),
-    "no-root": matrix((0, slice(None), 0)),
     "two-roots": matrix((slice(1, 4), slice(2, 4), 0)),
     "islands": TWO_ISLANDS,
     "crossing": CROSSING,
@@ -85,13 +83,11 @@ FILES = {
     ("line", "says"),
     table(r"""
         partition nan.npy | nan.npy | (1) | 1 -> 2 | NaN | np.isnan
-        partition nan-of-root.npy | nan-of-root.npy | (1) | ROOT -> 2 | NaN
         partition inf.npy --from log | inf.npy | (1) | 1 -> 2 | inf
         partition negative.npy | negative.npy | (1) | 1 -> 2 (-0.25) | negative | --from log
         partition large.npy --from log | large.npy | (1) | is too large for a score (beyond 1e+15)
         partition not-square.npy | not-square.npy | (1) | (3, 6)
         partition no-head.npy | no-head.npy | (1) | no single-root tree is possible | word 2 has no head
-        partition no-root.npy | no-root.npy | (1) | no word may attach to ROOT
         partition two-roots.npy | two-roots.npy | (1) | words 2 and 3 | ROOT only | --multi-root
         partition islands.npy | islands.npy | (1) | no single-root tree is possible | words 3 and 4 cannot be reached
         partition crossing.npy --projective | crossing.npy | (1) | 0 -> 3 and 4 -> 2 cross | leave out --projective
@@ -101,7 +97,6 @@ FILES = {
         partition b.npz | b.npz[two] | NaN
         partition b.jsonl | b.jsonl:3 (x-7): | negative
         partition scoer.npz | scoer.npz | Did you mean score.npz?
-        partition folder/x.npz | folder/x.npz | no such file
         partition $DATA | sample_data | folder
         partition a.conllu | a.conllu | sentences | --conllu
         inspect batch.npy --gold $GOLD --from supar | 8 | 12 | a padded batch, pass --lengths FILE or --conllu FILE.
@@ -172,7 +167,6 @@ FILES = {
         doubt $SCORES --rank entrpy --conllu $GOLD | entropy
         doubt $SCORES --tsv --format conllu --conllu $GOLD | tsv and conllu are two formats
         doubt $SCORES --above 0.5 --conllu $GOLD | There is no --above now: rows have prob, and sentences what they
-        doubt $SCORES --conllu $DATA/no.conllu | no.conllu
         doubt $SCORES --format conllu --rank entropy | there are no sentences to write as CoNLL-U
         doubt $SCORES --conllu none.conllu | none.conllu: | no word has a HEAD | --conllu FILE | --rank entropy
         doubt $SCORES --conllu none.conllu --rank tree-prob | none.conllu:  | no word has a HEAD | --rank entropy
