@@ -219,10 +219,7 @@ def dumped(rows):
         (lambda rows: [rows[1], rows[0], *rows[2:]], "draws.jsonl:1 (1): tree 1 of the sentence has rank 2"),
         (lambda rows: [*rows[:2], rows[1] | {"sample": 3}, *rows[3:]], "draws.jsonl:3 (1): the same tree stands at"),
         (lambda rows: [*rows[:4], rows[4] | {"tau": 0.5}], "the tree came after tau"),
-        (
-            lambda rows: [*rows[:4], rows[4] | {"exhausted": True}],
-            "declared to be all trees, but their probability is 0.",
-        ),
+        (lambda rows: [*rows[:4], rows[4] | {"exhausted": True}], "to be all trees, but their probability is 0."),
         (lambda rows: [*rows[:3], rows[3] | {"arrival": 1e-3}, rows[4]], "the arrival times are not in order"),
         (lambda rows: [rows[0] | {"log_prob": -1e-3}, *rows[1:]], "the probability of the trees is 1."),
     ],
