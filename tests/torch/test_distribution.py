@@ -25,7 +25,6 @@ def test_sums(padded):
         assert float(d.log_partition[b]) == pytest.approx(oracle.log_z, rel=1e-14, abs=1e-13)
         assert float(d.entropy()[b]) == pytest.approx(-(np.exp(oracle.log_probs) * oracle.log_probs).sum(), abs=1e-12)
     np.testing.assert_allclose(d.marginals, expected, rtol=0, atol=1e-13)
-    assert (d.entropy() >= 0).all()
 
 
 @pytest.mark.parametrize("event", ["heads", "arcs"])
@@ -351,6 +350,5 @@ def test_no_more_rows_than_trees(k):
         assert found.trees.shape == (9, 2, 4)
         assert (found.trees[:, 1] == -1).all(-1).sum() == 7
         assert found.log_probs.exp().sum(0).tolist() == pytest.approx([1, 1])
-    assert draws.weights.shape == (9, 2)
-    assert draws.exhausted.all()
+    assert (draws.weights.shape, draws.exhausted.all()) == ((9, 2), True)
     assert d.top_k(12).trees.shape == (12, 2, 4)  # as many rows as were asked for, where that is cheap

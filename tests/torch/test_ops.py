@@ -344,7 +344,6 @@ REFUSED = [
     (lambda: likelihood(ZEROS.numpy()), "log_scores are of type ndarray"),
     (lambda: log_partition(ZEROS, [4, 4]), "lengths are of type list"),
     (lambda: log_partition(ZEROS, torch.tensor([True, True])), "lengths are torch.bool"),
-    (lambda: log_partition(ZEROS, torch.ones(2, dtype=torch.complex64)), "torch.complex64"),
     (lambda: likelihood(heads=HEADS.tolist()), "heads are of type list"),
     (lambda: likelihood(heads=HEADS > 0), "heads are torch.bool"),
     (lambda: NESTED.log_prob(HEADS.float()), "heads are of type torch.float32. Give integers"),
