@@ -204,8 +204,8 @@ def test_what_dump_refuses(refused, tmp_path, line, stdin, says):
 
 
 def test_a_parser_that_cannot_split_text(refused):
-    text = DATA / "paragraphs.txt"
-    refused(f"dump supar {text} --model m", f"{text}: supar does not split text. Give it sentences in CoNLL-U.")
+    says = "paragraphs.txt: supar does not split text. Give it sentences in CoNLL-U."
+    refused("dump supar $DATA/paragraphs.txt --model m", says)
 
 
 def test_forbidden_arcs_and_no_labels(refused, done, monkeypatch, afresh):

@@ -41,7 +41,6 @@ MATRICES = {
     "wide": np.ones((3, 4)),
     # as stanza and supar hold it: rows are dependents, and ROOT depends on nothing
     "dep-head": np.where(np.arange(4)[:, None] == 0, -np.inf, np.zeros((4, 4))),
-    "large": matrix((1, 2, 1e16)),
 }
 with np.load(DATA / "scores.npz") as _scores:
     FEATURES = {key: np.ones((*_scores[key].shape, 2)) for key in _scores}
@@ -85,7 +84,6 @@ FILES = {
         partition nan.npy | nan.npy | (1) | 1 -> 2 | NaN | np.isnan
         partition inf.npy --from log | inf.npy | (1) | 1 -> 2 | inf
         partition negative.npy | negative.npy | (1) | 1 -> 2 (-0.25) | negative | --from log
-        partition large.npy --from log | large.npy | (1) | is too large for a score (beyond 1e+15)
         partition not-square.npy | not-square.npy | (1) | (3, 6)
         partition no-head.npy | no-head.npy | (1) | no single-root tree is possible | word 2 has no head
         partition two-roots.npy | two-roots.npy | (1) | words 2 and 3 | ROOT only | --multi-root
@@ -169,7 +167,6 @@ FILES = {
         doubt $SCORES --above 0.5 --conllu $GOLD | There is no --above now: rows have prob, and sentences what they
         doubt $SCORES --format conllu --rank entropy | there are no sentences to write as CoNLL-U
         doubt $SCORES --conllu none.conllu | none.conllu: | no word has a HEAD | --conllu FILE | --rank entropy
-        doubt $SCORES --conllu none.conllu --rank tree-prob | none.conllu:  | no word has a HEAD | --rank entropy
         doubt $SCORES --conllu other.conllu | other.conllu | ru-9 | with this id
         doubt $SCORES --conllu shorter.conllu | shorter.conllu | (en-1) | 8 words
     """),

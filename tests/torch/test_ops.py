@@ -341,7 +341,6 @@ REFUSED = [
     (lambda: checked((1, 2, 4, 4), [[1, -2]]), "sentence 1 of the batch: the length is -2, not 1 to 3."),
     (lambda: log_partition(ZEROS.long()), "log_scores are torch.int64"),
     (lambda: log_partition(ZEROS.numpy()), "log_scores are of type ndarray"),
-    (lambda: likelihood(ZEROS.numpy()), "log_scores are of type ndarray"),
     (lambda: log_partition(ZEROS, [4, 4]), "lengths are of type list"),
     (lambda: log_partition(ZEROS, torch.tensor([True, True])), "lengths are torch.bool"),
     (lambda: likelihood(heads=HEADS.tolist()), "heads are of type list"),
