@@ -270,12 +270,8 @@ def test_head_sets(done, put):
     "content",
     [
         *("", "[1]", "hello", "{}"),
-        *(
-            '{"temperature":0}',
-            '{"temperature":NaN}',
-            '{"temperature":"1"}',
-            '{"temperature":1,"label_temperature":-1}',
-        ),
+        *('{"temperature":0}', '{"temperature":NaN}', '{"temperature":"1"}'),
+        '{"temperature":1,"label_temperature":-1}',
         f'{{"temperature":1{"0" * 400}}}',
         '{"temperature":1,"head_sets":[{"coverage":0.9,"threshold":"x"}]}',
         '{"temperature":1,"head_sets":[{"coverage":"x","threshold":1}]}',
