@@ -204,8 +204,7 @@ def test_what_dump_refuses(refused, tmp_path, line, stdin, says):
 
 
 def test_a_parser_that_cannot_split_text(refused):
-    says = "paragraphs.txt: supar does not split text. Give it sentences in CoNLL-U."
-    refused("dump supar $DATA/paragraphs.txt --model m", says)
+    refused("dump supar $DATA/paragraphs.txt --model m", "paragraphs.txt: supar does not split text. Give it sentences")
 
 
 def test_forbidden_arcs_and_no_labels(refused, done, monkeypatch, afresh):

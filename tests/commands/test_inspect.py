@@ -150,14 +150,13 @@ def test_a_second_file_says_its_layout_too(done, refused):
 @pytest.mark.parametrize("reader", READERS)
 def test_one_line_names_all_that_is_assumed(deptree, reader):
     run = line(reader, "bare.npz")
-    about = [each for each in deptree(*run).said if "given: reading" in each]
-    assert len(about) == 1
+    (about,) = (each for each in deptree(*run).said if "given: reading" in each)
     if reader in OF_PAIRS:
-        assert about[0] == "deptree: no --scale or --null given: reading as log-scores, without NULL"
+        assert about == "deptree: no --scale or --null given: reading as log-scores, without NULL"
         assert "given: reading" not in deptree(*run, "--scale", "log", "--null", "last").err
         return
     for each in ("no --from", "as weights", "heads in rows", "ROOT first", "inspect"):
-        assert each in about[0]
+        assert each in about
     assert "given: reading" not in deptree(*run, "--from", "treesample").err
     assert "given: reading" not in deptree(*run, "-q").err
 

@@ -46,10 +46,9 @@ def test_no_projective_tree(done, put):
 
 def test_npz_keeps_keys_and_rectangles(done):
     done("marginals $SCORES -o m.npz")
-    rows = done("marginals $SCORES").rows
     with np.load("m.npz") as found, np.load(DATA / "scores.npz") as scores:
         assert [(key, found[key].shape) for key in found] == [(key, scores[key].shape) for key in scores]
-        for row in rows:
+        for row in done("marginals $SCORES").rows:
             np.testing.assert_array_equal(found[row["sent_id"]], row["marginals"])
 
 

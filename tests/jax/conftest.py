@@ -13,8 +13,7 @@ NODES = 5
 class Sentences:
     """Six sentences in one batch (6, 5, 5) float32; what is ignored holds NaN and numbers that would be noticed.
 
-    `how` names lengths, single_root and projective, so that what is compiled serves both root modes; `oracles` have all
-    trees of `each` by enumeration.
+    `how` names lengths, single_root and projective, so that what is compiled serves both root modes.
     """
 
     def __init__(self, graphs, space):
