@@ -13,7 +13,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
-from deptree_cli.jax import argmax, beam, log_prob, marginals, mbr, sample, sample_without_replacement, top_k
+from deptree_cli.jax import argmax, beam, log_prob, mbr, sample, sample_without_replacement, top_k
 from deptree_cli.jax.beam import stochastic_beam_search
 from deptree_cli.jax.sums import sentences_of
 from tests.oracle import Oracle
@@ -24,7 +24,8 @@ SIZE, RUNS = 20_000, 10_000
 ROUNDING = 2.0**-24  # of float32
 TYPES = pytest.mark.parametrize(("single_root", "dtype"), [(True, np.float64), (False, np.float32)])
 BATCH, LENGTHS = np.zeros((2, 4, 4), dtype=np.float32), np.array([3, 2])
-EACH = pytest.mark.parametrize("draw", [sample, sample_without_replacement, stochastic_beam_search])
+DRAWN = sample, sample_without_replacement, stochastic_beam_search
+EACH = pytest.mark.parametrize("draw", DRAWN)
 
 
 @pytest.mark.parametrize("best", [argmax, mbr])
@@ -61,9 +62,8 @@ def test_trees_come_as_often_as_they_are_probable(sentences):
         assert (heads[:, b, 0] == -1).all()
         assert (heads[:, b, n + 1 :] == -1).all()
         index = {tuple(tree): number for number, tree in enumerate(oracle.trees.tolist())}
-        found, times = np.unique(heads[:, b, 1 : n + 1], axis=0, return_counts=True)
-        counts = np.zeros(len(index), dtype=np.int64)
-        counts[[index[tuple(tree)] for tree in found.tolist()]] = times
+        numbers = [index[tuple(tree)] for tree in heads[:, b, 1 : n + 1].tolist()]
+        counts = np.bincount(numbers, minlength=len(index))
         assert chi_square(counts, np.exp(oracle.log_probs))[2] > 0.001 / 24
 
 
@@ -103,17 +103,11 @@ def test_compiled_code_names_a_bad_sentence_within_an_error_of_its_own():
 
 
 def test_log_probs_of_samples_are_differentiated(sentences):
-
-    @jax.jit
-    @jax.grad
-    def slope(scores):
-        return log_prob(scores, sample(jax.random.key(0), scores, 3, **sentences.how), **sentences.how).sum()
-
-    trees = np.asarray(sample(jax.random.key(0), sentences.log_scores, 3, **sentences.how))
-    expected = -3 * np.asarray(marginals(sentences.log_scores, **sentences.how))
-    for b, n in enumerate(sentences.lengths):
-        np.add.at(expected[b], (trees[:, b, 1 : n + 1], np.arange(1, n + 1)), 1)
-    np.testing.assert_allclose(slope(sentences.log_scores), expected, atol=1e-5)
+    scores, how = sentences.log_scores, sentences.how
+    trees = sample(jax.random.key(0), scores, 3, **how)
+    drawn = jax.jit(jax.grad(lambda x: log_prob(x, sample(jax.random.key(0), x, 3, **how), **how).sum()))
+    given = jax.grad(lambda x: log_prob(x, trees, **how).sum())
+    np.testing.assert_allclose(drawn(scores), given(scores), atol=1e-5)
 
 
 def test_all_trees_come_once_without_replacement_with_their_probability(sentences):
@@ -133,10 +127,9 @@ def test_all_trees_come_once_without_replacement_with_their_probability(sentence
 def test_weights_are_unbiased(sentences):
     """The mean over 2,000 keys of the sum of 3 trees' weights is 1; each beyond 4.5 standard errors by chance once in
     150,000 seeds."""
-    keys = jax.random.split(jax.random.key(1), 2000)
     scores, how = sentences.log_scores[0], {**sentences.how, "lengths": sentences.lengths[0]}
     draw = jax.jit(jax.vmap(lambda key: sample_without_replacement(key, scores, 3, **how).weights.sum(0)))
-    sums = np.asarray(draw(keys), dtype=np.float64)
+    sums = np.asarray(draw(jax.random.split(jax.random.key(1), 2000)), dtype=np.float64)
     assert abs(sums.mean() - 1) < 4.5 * sums.std() / np.sqrt(len(sums))
     assert sums.std() > 0.01
 
@@ -240,8 +233,8 @@ def test_laws_of_beam_search(single_root, graphs, short):
         oracle = Oracle(distribution)
         probs = np.exp(oracle.log_probs)
         number = {tuple(tree): index for index, tree in enumerate(oracle.trees.tolist())}
-        heads = np.asarray(found.heads[:, start : start + RUNS, 1:])
-        drawn = np.array([[number[tuple(tree)] for tree in trees] for trees in heads.tolist()])
+        heads = found.heads[:, start : start + RUNS, 1:].tolist()
+        drawn = np.array([[number[tuple(tree)] for tree in trees] for trees in heads])
         assert chi_square(np.bincount(drawn[0], minlength=len(probs)), probs)[2] > 0.001 / 8
         others = 1.0 - np.eye(len(probs))
         pairs = ((probs / (others @ probs))[:, None] * probs * others).ravel()
@@ -267,7 +260,6 @@ def test_weights_are_those_of_the_core(dtype, rtol, x64):
 
 
 search = partial(stochastic_beam_search, k=2)
-
 # Each sentence with its own key and length, compiled once for the tests below.
 by_sentence = jax.jit(jax.vmap(lambda key, x, n: tuple(search(key, x, lengths=n)), out_axes=(1, 1, 1, 0)))
 KEYS = jax.random.split(jax.random.key(5), 3)
@@ -305,25 +297,18 @@ def test_beam_search_finds_nothing_in_a_bad_sentence(bad, quick):
 
 @EACH
 def test_what_is_no_key_is_refused(draw):
-    for key in (0, None, "a key", np.random.default_rng(0), BATCH[0]):
-        with pytest.raises(
-            DeptreeError, match=r"^the key, of type \w+, is none of jax.random\. Give a key of jax.random\.$"
-        ):
+    other = r"^the key, of type \w+, is none of jax.random\. Give a key of jax.random\.$"
+    several = r"^keys of shape \(3,\) are given\. Give a key of jax.random, one for all"
+    keys = [jax.random.split(make(0), 3) for make in (jax.random.key, jax.random.PRNGKey)]
+    for key in (0, None, "a key", np.random.default_rng(0), BATCH[0], *keys):
+        with pytest.raises(DeptreeError, match=several if any(key is each for each in keys) else other):
             draw(key, BATCH[0], 2)
-    for make in (jax.random.key, jax.random.PRNGKey):
-        with pytest.raises(
-            DeptreeError, match=r"^keys of shape \(3,\) are given\. Give a key of jax.random, one for all"
-        ):
-            draw(jax.random.split(make(0), 3), BATCH[0], 2)
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, None, True, "many"])
 def test_as_many_trees_are_not_there(k):
     says = f"^{k} trees are asked for" if type(k) is int else f"^{k!r} is not a number of trees"
-    for draw in (
-        top_k,
-        *(partial(each, KEYS[0]) for each in (sample, sample_without_replacement, stochastic_beam_search)),
-    ):
+    for draw in (top_k, *(partial(each, KEYS[0]) for each in DRAWN)):
         with pytest.raises(DeptreeError, match=rf"{says}\. Ask for (an integer of )?1 or more"):
             draw(BATCH[0], k)
     with pytest.raises(DeptreeError, match=r"is not a number of trees\. Ask for an integer of 1 or more, static"):
@@ -337,12 +322,8 @@ def test_as_many_trees_are_not_there(k):
 def test_no_more_rows_than_trees(k, quick):
     """At most 16 trees over three words, with one root 9; at most 3 over two, with one root 2."""
     key = jax.random.key(0)
-    for heads in (
-        top_k(BATCH, k, LENGTHS),
-        sample_without_replacement(key, BATCH, k, LENGTHS).heads,
-        stochastic_beam_search(key, BATCH, k, LENGTHS).heads,
-        jax.jit(top_k, static_argnums=1)(BATCH, k, LENGTHS),
-    ):
+    best = top_k(BATCH, k, LENGTHS), jax.jit(top_k, static_argnums=1)(BATCH, k, LENGTHS)
+    for heads in (*best, *(draw(key, BATCH, k, LENGTHS).heads for draw in DRAWN[1:])):
         assert heads.shape == (16, 2, 4)
         assert (np.asarray(heads) != -1).any(-1).sum(0).tolist() == [9, 2]
     assert top_k(BATCH, np.int64(20), LENGTHS).shape == (20, 2, 4)
