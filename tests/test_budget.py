@@ -18,7 +18,7 @@ BUDGET = {
     "bitext": 2422,
     "cli": 2551,
     "commands": 5209,
-    "core": 12006,
+    "core": 12007,
     "hpyp": 5086,
     "io": 9759,
     "jax": 1294,
@@ -28,7 +28,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 39649,
+    "tests": 37087,
 }
 
 MOST_FILES = 218
