@@ -21,10 +21,31 @@ from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.corpus import HERE
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
-from deptree_cli.core.evaluation import ALIGNED, CLASSES, CORRECT, GOLD, METRICS, REFUSED, Class, Classes, in_order
-from deptree_cli.core.intervals import Score, f1, normal_interval, scores
+from deptree_cli.core.evaluation import (
+    ALIGNED,
+    CLASSES,
+    CORRECT,
+    GOLD,
+    METRICS,
+    PREDICTED,
+    REFUSED,
+    Class,
+    Confusion,
+    in_order,
+)
+from deptree_cli.core.intervals import Score, f1, normal_interval, randomisation_test, scores
+from deptree_cli.core.streams import stream_of
 from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Units, compared, compared_files, new_vocabulary, read_trees
+from deptree_cli.io.evaluation import (
+    OPTIONAL,
+    Detail,
+    TreeFile,
+    Units,
+    compared,
+    compared_files,
+    new_vocabulary,
+    read_trees,
+)
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import unmarked
 from deptree_cli.io.sentence import Sentence
@@ -36,6 +57,10 @@ SCORES = (
     *("system", "metric", "value", "low", "high", "p", "correct", "gold", "predicted", "aligned", "aligned_accuracy"),
     *("precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high"),
 )
+CONFUSION, SENTENCE = "confusion", "sentence"
+CONFUSIONS = ("system", "gold_label", "system_label", "head_right", "words")
+FOURFOLD = ("label", "words", "both_right", "first_right", "second_right", "both_wrong", "p")
+BY_SENTENCE = ("system", "sent_id", "words", *METRICS)
 BY_CLASS = ("system", "by", "class", "metric", "f1", "precision", "recall", "correct", "gold", "predicted")
 
 # What tables show of these, behind the system if there are two.
@@ -55,9 +80,13 @@ def eval(
     by: tuple[str, ...] = opt(
         "--by",
         many=True,
-        type=click.Choice(CLASSES.names),
-        help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. May be repeated.",
+        type=click.Choice((*CLASSES.names, CONFUSION)),
+        help=f"Write scores by {', '.join(CLASSES.names)} (may be repeated); or {CONFUSION}: which label stands for "
+        "which, or which of two systems is right.",
         metavar="CLASS",
+    ),
+    per: str | None = opt(
+        "--per", type=click.Choice([SENTENCE]), without=["by"], help="Write the scores of each sentence."
     ),
     confidence: float = opt(
         "--confidence",
@@ -71,46 +100,50 @@ def eval(
         type=IntRange(1),
         default=10_000,
         metavar="N",
-        help="Resamples of sentences, for intervals and the test.  [default: 10000]",
+        help="Resamples, for intervals and tests.  [default: 10000]",
     ),
-    no_punct: bool = flag(
-        "--no-punct", without=["scores"], help="Leave out words with the label punct in GOLD: UAS, LAS and classes."
-    ),
+    no_punct: bool = flag("--no-punct", without=["scores"], help="Leave out words with the label punct in GOLD."),
     seed: int = options.seed(),
-    scores: Scores | None = beside(
-        "The scores that SYSTEM was parsed with: adds the expected UAS.", lacks=["lengths", "label_scores"]
-    ),
+    scores: Scores | None = beside("The scores of SYSTEM: adds the expected UAS.", lacks=["lengths", "label_scores"]),
     out: Out = use(Out, formats=ROWS),
     run: Run = use(Run, lacks=ALONE),
 ) -> int:
     """Evaluate parsed trees against gold trees, with the metrics of the CoNLL 2018 shared task.
 
-    All files are CoNLL-U of the same text; words are aligned by their characters, so that tokens and sentences may
-    differ. Writes a row per metric: F1, precision and recall, each with a bootstrap interval over sentences. SYSTEM2
-    adds its scores and the differences, with p of a paired randomisation test. --scores FILE adds the expected UAS
-    under SYSTEM's distribution, and needs no gold trees: deptree eval SYSTEM --scores FILE.
+    All files are CoNLL-U of the same text; words are aligned by their characters, so tokens and sentences may differ.
+    Writes F1, precision and recall by metric, with bootstrap intervals over sentences. SYSTEM2 adds its scores and the
+    differences, with p of a paired randomisation test. --scores FILE adds the expected UAS under SYSTEM's distribution,
+    and needs no gold trees: deptree eval SYSTEM --scores FILE.
 
     The last line on stderr has the scores in percent, ready to be quoted, without those that SYSTEM has from GOLD.
     """
     gold, systems = _files(trees, scores)
-    kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
+    confusing = CONFUSION in by
+    if confusing and len(set(by)) > 1:
+        raise click.UsageError(f"--by {CONFUSION} has rows of its own. Ask for other classes in a run of their own.")
+    kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by) if name != CONFUSION)
+    detail = Detail(kinds, confusing, per is not None)
     if not gold:
-        check_effect(["by", "resamples"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
+        check_effect(["by", "per", "resamples"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
     several, how = len(systems) > 1, (confidence, resamples, seed)
     names = ("system",) * several + (_CLASSES if kinds else _DIFFERENCES if several else _SCORES)
     sheet = Sheet(BY_CLASS if kinds else SCORES, "", dict(zip(names, names, strict=True)))
+    if confusing or per:
+        columns = BY_SENTENCE if per else FOURFOLD if several else CONFUSIONS
+        shown = [name for name in columns if name not in METRICS[5:] and (several or name != "system")]
+        sheet = Sheet(columns, "", dict(zip(shown, shown, strict=True)))
     if scores is None:
         assert gold is not None
-        source: Source[Any, Any] = Source(Counted(compared_files(gold, systems, kinds, no_punct)))
+        source: Source[Any, Any] = Source(Counted(compared_files(gold, systems, detail, no_punct)))
         run = replace(run, workers=HERE)  # counting is part of reading: there is nothing for workers to do
     else:
-        source = _scored(gold, systems[0], kinds, scores, run)
+        source = _scored(gold, systems[0], detail, scores, run)
     last: dict[str, object] = {"gold": gold, **dict(zip(("system", "system2"), systems, strict=False))}
     last |= {"scores": scores.name if scores else None, "confidence": confidence}
     if gold:
-        last |= {"by": ",".join(each.name for each in kinds) or None, "resamples": resamples, "seed": seed}
+        last |= {"by": ",".join(dict.fromkeys(by)) or None, "per": per, "resamples": resamples, "seed": seed}
     job = Job("eval", source, run, out, last=last | {"punct": "no" if no_punct else None})
-    found = Evaluation(gold, systems, kinds, how, job.signature, job.encoder.for_people)
+    found = Evaluation(gold, systems, detail, how, job.signature, job.encoder.for_people)
     return job.summarise(_evaluated, found, sheet)
 
 
@@ -124,7 +157,7 @@ def _files(trees: tuple[str, ...], scores: Scores | None) -> tuple[str | None, t
     return (None, trees) if len(trees) == 1 else (trees[0], trees[1:])
 
 
-def _scored(gold: str | None, system: str, kinds: Sequence[Classes], scores: Scores, run: Run) -> Source[Any, Any]:
+def _scored(gold: str | None, system: str, detail: Detail, scores: Scores, run: Run) -> Source[Any, Any]:
     """The system's sentences with their scores, then the units in which its trees are compared with gold trees."""
     source = replace(scores, files=(replace(scores.files[0], conllu=system, any_heads=True),)).source(run)
     if gold is None:
@@ -139,7 +172,7 @@ def _scored(gold: str | None, system: str, kinds: Sequence[Classes], scores: Sco
             else:
                 trees.add(item.sentence, unmarked(item.sentence.sent_id))
                 yield item
-        yield from compared(read_trees(gold, vocabulary), [trees], kinds)
+        yield from compared(read_trees(gold, vocabulary), [trees], detail)
 
     return Source(Counted(items()), partial(_unless_unit, source.prepare), source.signature_fields)
 
@@ -179,7 +212,7 @@ class Evaluation(Fold[Units | Expected]):
 
     gold: str | None
     systems: Sequence[str]
-    kinds: Sequence[Classes]
+    detail: Detail
     how: tuple[float, int, int]
     signature: str
     brief: bool
@@ -206,7 +239,11 @@ class Evaluation(Fold[Units | Expected]):
     def rows(self) -> list[Row]:
         if not self._sizes[0]:
             raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
-        return self._by_class() if self.kinds else self._informative if self.brief else self._scores
+        if self.detail.names:
+            return list(self._by_sentence())
+        if self.detail.confusions:
+            return self._fourfold() if len(self.systems) > 1 else self._confusions()
+        return self._by_class() if self.detail.kinds else self._informative if self.brief else self._scores
 
     def lines(self) -> Iterator[str]:
         if self.gold is not None:
@@ -221,6 +258,15 @@ class Evaluation(Fold[Units | Expected]):
                         what = "left out of UAS, LAS, CLAS, MLAS and BLEX" if is_gold else "counted as wrong"
                         what = "_ is compared like a label" if column == "DEPREL" else what
                         yield f"{path}: {counted_thousands(words, 'word')} without {column}: {what}"
+            foreign = [
+                sum(of_file, Counter[str]()) for of_file in zip(*(each.foreign for each in self._found), strict=True)
+            ]
+            for path, labels in zip((self.gold, *self.systems), foreign, strict=True):
+                if labels:
+                    names = ", ".join(name for name, _ in labels.most_common(3)) + ", ..." * (len(labels) > 3)
+                    words = counted_thousands(labels.total(), "word")
+                    what = "whose label is not a relation of Universal Dependencies"
+                    yield f"{path}: {words} {what} ({names}): left out of CLAS, MLAS and BLEX"
             if self._empty:
                 where = f"{self.gold} has none of these in any word"
                 yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
@@ -278,12 +324,47 @@ class Evaluation(Fold[Units | Expected]):
         rows = list[Row]()
         for number, system in enumerate(self.systems):
             found = [sum((each.classes[number][side] for each in self._found), Counter[Class]()) for side in range(3)]
-            for each in in_order(found, self.kinds):
+            for each in in_order(found, self.detail.kinds):
                 correct, gold, predicted = sums = [counter[each] for counter in found]
                 shares = correct / predicted if predicted else None, correct / gold if gold else None
                 values = (system, *each, float(f1(np.array(sums))), *shares, *sums)
                 rows.append(dict(zip(BY_CLASS, values, strict=True)))
         return rows
+
+    def _by_sentence(self) -> Iterator[Row]:
+        for units in self._found:
+            counts = units.scores[..., :ALIGNED].astype(np.int64)
+            values, sizes = f1(counts), counts[..., [GOLD, PREDICTED]].sum(axis=-1)
+            words = counts[:, 0, METRICS.index("Words"), GOLD].tolist()
+            for name, size, *of_systems in zip(units.names, words, values.tolist(), sizes.tolist(), strict=True):
+                for system, shares, some in zip(self.systems, *of_systems, strict=True):
+                    row = {"system": system, "sent_id": name, "words": size}
+                    known = zip(METRICS, shares, some, strict=True)
+                    yield {**row, **{metric: share if any_ else None for metric, share, any_ in known}}
+
+    def _confusions(self) -> list[Row]:
+        found = sum((each.confusions[0] for each in self._found), Counter[Confusion]())
+        rows = [(self.systems[0], *each, words) for each, words in found.items()]
+        rows.sort(key=lambda row: (-row[-1], str(row)))
+        return [dict(zip(CONFUSIONS, row, strict=True)) for row in rows]
+
+    def _fourfold(self) -> list[Row]:
+        """Labels, the most frequent first; p of a label is of its words alone, in the units that have any."""
+        starts = np.cumsum([0, *(len(each.sentences) for each in self._found)])
+        cells = [each.fourfold + np.array([start, 0, 0, 0]) for each, start in zip(self._found, starts, strict=False)]
+        table, rows = np.concatenate(cells), list[Row]()
+        for label in np.unique(table[:, 1]).tolist():
+            units, _, who, words = table[table[:, 1] == label].T
+            _, places = np.unique(units, return_inverse=True)
+            counts = np.zeros((places.max() + 1, 4), dtype=np.int64)
+            np.add.at(counts, (places, who), words)
+            both, first, second, _ = counts.T
+            sizes, (_, resamples, seed) = counts.sum(axis=1), self.how
+            sides = [np.stack([right, sizes, sizes], axis=-1) for right in (both + first, both + second)]
+            p = float(randomisation_test(sides[0], sides[1], resamples, stream_of(None, seed)))
+            sums = int(sizes.sum()), *counts.sum(axis=0).tolist()
+            rows.append(dict(zip(FOURFOLD, (self._found[0].labels[label], *sums, p), strict=True)))
+        return sorted(rows, key=lambda row: (-row["words"], row["label"]))
 
     @cached_property
     def _quoted(self) -> str:

@@ -235,6 +235,7 @@ CONTENT = frozenset(
 )
 FUNCTIONAL = frozenset(("aux", "case", "cc", "clf", "cop", "det", "mark"))
 PUNCTUATION = "punct"
+RELATIONS = CONTENT | FUNCTIONAL | {PUNCTUATION}
 
 # The features whose values UFeats and MLAS compare.
 UNIVERSAL_FEATURES = frozenset(
@@ -464,6 +465,48 @@ def by_class(
                 some = slice(*starts[unit : unit + 2])
                 counter.update((name, each, metric) for each in classes[some][chosen[some]])
         yield found
+
+
+class Confusion(NamedTuple):
+    """The label of a word in the gold file and in the system's, None where a side lacks the word; whether its head is
+    right."""
+
+    gold: str | None
+    system: str | None
+    head_right: bool
+
+
+def confusions(compared: Comparison) -> Counter[Confusion]:
+    """Count the words that LAS counts by both labels, without subtypes, and by whether the head is right."""
+    (g, s), (counted, predicted) = compared.alignment, compared.counted_words
+    ours, theirs = compared.gold.columns[DEPREL], compared.system.columns[DEPREL]
+    alone, foreign = counted.copy(), predicted.copy()
+    alone[g] = foreign[s] = False
+    both, nothing = counted[g], len(compared.labels)
+    rows = [
+        np.stack([ours[g][both], theirs[s][both], compared.right["UAS"][both]]),
+        np.stack([ours[alone], np.full(alone.sum(), nothing), np.zeros(alone.sum(), dtype=int)]),
+        np.stack([np.full(foreign.sum(), nothing), theirs[foreign], np.zeros(foreign.sum(), dtype=int)]),
+    ]
+    different, sizes = np.unique(np.concatenate(rows, axis=1), axis=1, return_counts=True)
+    names = [*compared.labels, None]
+    found = Counter[Confusion]()
+    for (one, two, right), size in zip(different.T.tolist(), sizes.tolist(), strict=True):
+        found[Confusion(names[one], names[two], bool(right))] = size
+    return found
+
+
+def fourfold(first: Comparison, second: Comparison, gold_units: Int) -> Integers:
+    """Count gold words by unit, label and who has head and label right: both, the first, the second alone, none (0-3).
+
+    Returns (cells, 4): unit, number of the label, who, and how many words; of cells that have any.
+    """
+    right = np.zeros((2, len(first.gold.heads)), dtype=np.int64)
+    for own, compared in zip(right, (first, second), strict=True):
+        own[compared.alignment[0]] = compared.right["LAS"]
+    rows = np.stack([np.repeat(gold_units, first.gold.sizes), first.gold.columns[DEPREL], 3 - 2 * right[0] - right[1]])
+    found, sizes = np.unique(rows[:, first.counted_words[0]], axis=1, return_counts=True)
+    return np.concatenate([found, sizes[None]]).T
 
 
 def in_order(found: Sequence[Counter[Class]], kinds: Sequence[Classes]) -> list[Class]:

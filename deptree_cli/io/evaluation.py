@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, groupby, islice, pairwise
 from typing import Any
@@ -362,6 +362,11 @@ class Units:
         filled: how many gold words have something in each column of `OPTIONAL`.
         missing: (files, 2), how many words have no head, and how many no label.
         classes: for each system the words of each class, of all units: right, gold, predicted.
+        confusions: for each system the words by both labels, of all units; empty if nobody asked.
+        fourfold: of two systems, (cells, 4): unit, number of a label, who is right, how many words; None if not asked.
+        labels: the names of labels by number.
+        names: the sent_id of the first sentence of each unit; empty if nobody asked.
+        foreign: for each file how many words have each label that is not a relation of Universal Dependencies.
         of: how many sentences the gold file has, how many words, and whether more that cannot be read.
     """
 
@@ -372,7 +377,12 @@ class Units:
     filled: Int
     missing: Int
     classes: Sequence[Sequence[Counter[core.Class]]]
+    foreign: Sequence[Counter[str]]
     of: tuple[int, int, bool]
+    confusions: Sequence[Counter[core.Confusion]] = ()
+    fourfold: Integers | None = None
+    labels: Sequence[str] = ()
+    names: Sequence[str] = ()
 
     sent_id, place, weight = "", "", 0  # as items of a run have
 
@@ -400,10 +410,19 @@ def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int,
     return unit_of, errors, kept
 
 
+@dataclass(frozen=True)
+class Detail:
+    """What is counted beside metrics: words by kinds of classes, confusions of labels; `names`: of which sentences."""
+
+    kinds: Sequence[core.Classes] = ()
+    confusions: bool = False
+    names: bool = False
+
+
 def compared(
-    gold: TreeFile, systems: Sequence[TreeFile], kinds: Sequence[core.Classes] = (), no_punct: bool = False
+    gold: TreeFile, systems: Sequence[TreeFile], detail: Detail = Detail(), no_punct: bool = False
 ) -> Iterator[Units | DeptreeError]:
-    """Compare files of trees with gold trees; words are counted by kinds of classes too.
+    """Compare files of trees with gold trees.
 
     Yields:
         errors of gold sentences that cannot be compared, then those of sentences that only a system has; units in the
@@ -426,6 +445,7 @@ def compared(
         sides.append((system.words, own, numbers[np.repeat(first, stop - start)]))
     of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
     labels = gold.vocabulary[core.DEPREL].names
+    known = np.array([number == core.MISSING or label in core.RELATIONS for number, label in enumerate(labels)])
     for begin in range(0, int(kept.sum()), _UNITS):
         parts, units = list[core.FileWords](), list[Int]()
         for words, chosen, of_units in sides:
@@ -441,19 +461,30 @@ def compared(
             [[(part.heads == NO_HEAD).sum(), (part.columns[core.DEPREL] == core.MISSING).sum()] for part in parts]
         )
         classes = [
-            next(core.by_class(each, kinds, np.array([0, len(ours.heads)]), np.array([0, len(part.heads)])))
+            next(core.by_class(each, detail.kinds, np.array([0, len(ours.heads)]), np.array([0, len(part.heads)])))
             for each, part in zip(comparisons, others, strict=True)
         ]
-        sentences, of_systems = np.bincount(units[0]), np.stack(counts, axis=1)
-        yield Units(sentences, len(ours.heads), of_systems, refusals, filled, missing, classes, of)
+        foreign = list[Counter[str]]()
+        for part in parts:
+            odd, times = np.unique(part.columns[core.DEPREL][~known[part.columns[core.DEPREL]]], return_counts=True)
+            foreign.append(Counter(dict(zip(map(labels.__getitem__, odd.tolist()), times.tolist(), strict=True))))
+        sizes, of_systems = np.bincount(units[0]), np.stack(counts, axis=1)
+        found = Units(sizes, len(ours.heads), of_systems, refusals, filled, missing, classes, foreign, of)
+        if detail.confusions:
+            joint = core.fourfold(comparisons[0], comparisons[1], units[0]) if len(systems) > 1 else None
+            found = replace(found, confusions=list(map(core.confusions, comparisons)), fourfold=joint, labels=labels)
+        if detail.names:
+            first_of_units = sentences[np.searchsorted(sides[0][2], begin + np.arange(len(sizes)))]
+            found = replace(found, names=list(map(gold.sent_id, first_of_units.tolist())))
+        yield found
 
 
 def compared_files(
-    gold: str, systems: Sequence[str], kinds: Sequence[core.Classes] = (), no_punct: bool = False
+    gold: str, systems: Sequence[str], detail: Detail = Detail(), no_punct: bool = False
 ) -> Iterator[Units | DeptreeError]:
     vocabulary = new_vocabulary()
     first = read_trees(gold, vocabulary)
-    yield from compared(first, [read_trees(each, vocabulary, True) for each in systems], kinds, no_punct)
+    yield from compared(first, [read_trees(each, vocabulary, True) for each in systems], detail, no_punct)
 
 
 @dataclass(frozen=True)
@@ -503,7 +534,7 @@ def evaluate(
         DeptreeError: a file cannot be read, there is nothing to compare, or (without `on_error`) a sentence cannot be.
     """
     units = []
-    for each in compared_files(gold, [system] if other is None else [system, other], (), no_punct):
+    for each in compared_files(gold, [system] if other is None else [system, other], no_punct=no_punct):
         if not isinstance(each, DeptreeError):
             units.append(each)
         elif on_error is None:
