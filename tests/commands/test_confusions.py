@@ -66,7 +66,7 @@ def test_words_that_one_file_lacks(done, put):
 
 
 def test_who_is_right_by_label(done, files):
-    """The second file has the labels of the first on gold heads; swapping the one word of det changes nothing: p is 1."""
+    """The second file has the labels of the first on gold heads; a swap of one word of det is as far: p is 1."""
     rows = {
         row.pop("label"): tuple(row.values())
         for row in done("eval gold.conllu one.conllu two.conllu --by confusion --seed 1").rows
