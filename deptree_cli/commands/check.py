@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deptree_cli.cli.options import INPUT, command, opt, use
+from deptree_cli.cli.options import INPUT, command, opt, reading, use
 from deptree_cli.cli.rule_options import Space, met, rules
 from deptree_cli.cli.run import Fold, Job, Run, Source
 from deptree_cli.cli.terminal import Counted, Table
 from deptree_cli.cli.write import ROWS, Out
-from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
+from deptree_cli.core.errors import counted_thousands
+from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, Key, noted, possible_names, read_known
 from deptree_cli.io.conllu.blocks import wrong_tokens
 from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
@@ -31,6 +33,12 @@ PLACES = ("file", "line")
 def check(
     trees: tuple[str, ...] = opt(metavar="TREES...", many=True, type=INPUT),
     rules: Constraints = rules("Rules that trees must obey", ["ud"]),
+    known: str | None = reading(
+        "--known",
+        type=INPUT,
+        often=True,
+        help="Violations that are meant, left out: rows of sent_id, rule and word, such as --tsv writes.",
+    ),
     space: Space = use(Space),
     out: Out = use(Out, formats=ROWS),
     run: Run = use(Run),
@@ -43,16 +51,19 @@ def check(
     no tree are violations too: cycles, several roots, missing heads. So are multiword tokens that are not in front of
     their words; `words` has their first and last word.
 
-    Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
+    Exit status: 0 no rule is broken that is not --known, 1 some are (or sentences were skipped), 2 unusable input.
     """
     upos, feats = rules.rules.upos, rules.rules.ask_feats
     lead = sentences(trees, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
     read = met(lead.in_order(), rules, possible_names)
-    fields = {**space.signature_fields, "rules": rules.name}
+    meant = {} if known is None else read_known(known)
+    fields = {**space.signature_fields, "rules": rules.name, "known": known}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space.asked), fields)
     columns = (*COLUMNS, *PLACES * (len(trees) > 1))
-    violations = Violations(rules)
-    code = Job("check", source, run, out).write(Check(columns), sheet=Sheet(columns, "check"), folds=[violations])
+    violations = Violations(rules, meant, known, run)
+    code = Job("check", source, run, out).write(
+        Check(columns, meant.keys()), sheet=Sheet(columns, "check"), folds=[violations]
+    )
     return max(code, int(bool(violations.found)))
 
 
@@ -66,9 +77,10 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """Looks for broken rules; wrong tags are counted, but not listed in files that have other tags throughout."""
+    """Looks for broken rules that are not known; wrong tags are only counted in files whose tags are all others."""
 
     columns: tuple[str, ...]
+    known: Collection[Key]
 
     def __call__(self, tree: AnnotatedTree, _: None) -> Checked:
         broken = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
@@ -82,15 +94,33 @@ class Check:
             line = block.line_of(first) if first <= block.n else block.line
             rows.append((kind, first, decoded(form, block.place), None, None, (first, last), line))
             counts.rules[kind] += 1
-        full = ((tree.read.sent_id, *row, block.file, line) for *row, line in rows)
+        full = [(tree.read.sent_id, *row, block.file, line) for *row, line in rows]
+        if self.known and (known := Counter(row[:3] for row in full if row[:3] in self.known)):
+            full = [row for row in full if row[:3] not in known]
+            counts.rules.subtract(rule for _, rule, _ in known.elements())
+            counts = counts._replace(rules=+counts.rules, known=known)
         return Checked([dict(zip(self.columns, row, strict=False)) for row in full], counts)
 
 
 class Violations(BrokenRules, Fold[Counts]):
-    """Tells how often each rule is broken."""
+    """Tells how often each rule is broken, and what `known` violations of a file are left out or no longer there."""
+
+    def __init__(self, constraints: Constraints, known: Mapping[Key, str], file: str | None, run: Run) -> None:
+        super().__init__(constraints)
+        self._known, self._file, self._met = known, file, Counter[Key]()
+        self._all = run.shard == (1, 1)  # of others nobody knows here
+
+    def add(self, counts: Counts) -> None:
+        super().add(counts)
+        self._met.update(counts.known)
 
     def lines(self) -> Iterator[Table | str]:
         if self.found:
             yield Table("", ("rule", "places", "sentences"), self.found)
         yield from self.notices()
+        for (sent_id, rule, word), place in self._known.items():
+            if self._all and (sent_id, rule, word) not in self._met:
+                yield f"{place} ({sent_id}): {rule} at word {word} no longer occurs"
+        if self._met:
+            yield f"{counted_thousands(self._met.total(), 'violation')} known: left out, see {self._file}"
         yield str(self)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.ruleset import NO_HEAD, Violation, wrong_tags
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.columns import UNLABELLED
+from deptree_cli.io.conllu.columns import UNLABELLED, decoded
+from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of
@@ -47,12 +48,41 @@ def possible_names(item: Sentence | DeptreeError) -> Sequence[str]:
     return names_of(item.sent_id)
 
 
+# A violation by the sent_id of its sentence, the rule and the word.
+Key = tuple[str, str, int]
+
+
+def read_known(path: str) -> dict[Key, str]:
+    """Violations that are meant, each with its ``file:line``: rows of sent_id, rule and word, as ``check --tsv`` has.
+
+    Further columns and rows with # in front are free; a first row of names says which columns these are.
+    """
+    found, columns = dict[Key, str](), list(range(3))
+    with open_input(path, may_be_empty=True) as source:
+        for place, line in entries_of(source.stream, source.place):
+            text = decoded(line, place)
+            cells = [] if text.startswith("#") else text.split("\t")
+            if {"sent_id", "rule", "word"} <= set(cells):
+                columns = [cells.index(name) for name in ("sent_id", "rule", "word")]
+            elif text and cells:
+                row = [cells[column] for column in columns if column < len(cells)]
+                if len(row) < 3 or not row[2].isdecimal():
+                    problem = f"{text!r} is not a sent_id, a rule and the number of a word"
+                    raise DeptreeError(problem, "Write them with tabs between, as check --tsv does", place=place)
+                found.setdefault((row[0], row[1], int(row[2])), place)
+    return found
+
+
 class Counts(NamedTuple):
-    """What a sentence counts for: how often each rule is broken, and how many words lack what or have other tags."""
+    """What a sentence counts for: how often each rule is broken, and how many words lack what or have other tags.
+
+    `known`: how often each violation was found that is known.
+    """
 
     rules: Counter[str]
     words: Mapping[str, int]
     names: Names
+    known: Mapping[Key, int] = {}
 
 
 @dataclass(frozen=True, eq=False)
