@@ -16,6 +16,7 @@ from deptree_cli.core.errors import counted_thousands
 from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, Key, noted, possible_names, read_known
 from deptree_cli.io.conllu.blocks import wrong_tokens
 from deptree_cli.io.conllu.columns import decoded
+from deptree_cli.io.conllu.enhanced import wrong_arcs
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences
@@ -94,6 +95,11 @@ class Check:
             line = block.line_of(first) if first <= block.n else block.line
             rows.append((kind, first, decoded(form, block.place), None, None, (first, last), line))
             counts.rules[kind] += 1
+        for rule, number, form, _ in wrong_arcs(block):
+            word = int(number.partition(".")[0])
+            line = block.line_of(max(word, 1))
+            rows.append((rule, word if number.isdigit() else number, form, None, None, (word,), line))
+            counts.rules[rule] += 1
         full = [(tree.read.sent_id, *row, block.file, line) for *row, line in rows]
         if self.known and (known := Counter(row[:3] for row in full if row[:3] in self.known)):
             full = [row for row in full if row[:3] not in known]
