@@ -72,7 +72,10 @@ def test_check_lists_them(deptree, put):
 
 @pytest.mark.slow("process")
 def test_as_the_validator_has_it(shared, udvalidate, tmp_path):
-    """700 real sentences, most with a damaged word. Where a head is unknown it does not look at the order; it calls one that is not a number unknown too."""
+    """700 real sentences, most with a damaged word. Where a head is unknown it does not look at the order.
+
+    A head that is not a number it calls unknown too.
+    """
     rng, path = random.Random(5), tmp_path / "damaged.conllu"
     sentences = (shared / "real_en" / "gold.conllu").read_text(encoding="utf-8").strip().split("\n\n")[:700]
     for number, text in enumerate(sentences):
