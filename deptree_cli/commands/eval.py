@@ -32,6 +32,7 @@ from deptree_cli.core.evaluation import (
     Class,
     Confusion,
     in_order,
+    informative,
 )
 from deptree_cli.core.intervals import Score, f1, normal_interval, randomisation_test, scores
 from deptree_cli.core.streams import stream_of
@@ -267,6 +268,10 @@ class Evaluation(Fold[Units | Expected]):
                     words = counted_thousands(labels.total(), "word")
                     what = "whose label is not a relation of Universal Dependencies"
                     yield f"{path}: {words} {what} ({names}): left out of CLAS, MLAS and BLEX"
+            for path, arcs in zip((self.gold, *self.systems), self._found[0].of_empty, strict=True):
+                if arcs and "ELAS" in self._metrics:
+                    what = "left out of ELAS and EULAS, as in the script, unless they are collapsed first"
+                    yield f"{path}: {counted_thousands(arcs, 'arc')} from empty nodes: {what}"
             if self._empty:
                 where = f"{self.gold} has none of these in any word"
                 yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
@@ -292,7 +297,7 @@ class Evaluation(Fold[Units | Expected]):
         if not self._found:
             return []
         wrong = np.ptp(self._counts.sum(axis=0)[..., :ALIGNED], axis=-1).any(axis=0).tolist()
-        found = enumerate(zip(METRICS, wrong, strict=True))
+        found = enumerate(zip(self._metrics, wrong, strict=False))
         return [name for at, (name, some) in found if name in self._empty or (at > METRICS.index("BLEX") and not some)]
 
     @property
@@ -305,10 +310,14 @@ class Evaluation(Fold[Units | Expected]):
         return np.concatenate([each.scores for each in self._found])
 
     @cached_property
+    def _metrics(self) -> Sequence[str]:
+        return informative(self._counts)[1]
+
+    @cached_property
     def _scores(self) -> list[Row]:
         rows = list[Row]()
         if self._found:
-            found, less = scores(self._counts, METRICS, *self.how)
+            found, less = scores(informative(self._counts)[0], self._metrics, *self.how)
             for system, each in zip(self.systems, found, strict=True):
                 rows += [{"system": system, **_row(score)} for score in each]
             for row in map(_row, less):
@@ -339,7 +348,7 @@ class Evaluation(Fold[Units | Expected]):
             for name, size, *of_systems in zip(units.names, words, values.tolist(), sizes.tolist(), strict=True):
                 for system, shares, some in zip(self.systems, *of_systems, strict=True):
                     row = {"system": system, "sent_id": name, "words": size}
-                    known = zip(METRICS, shares, some, strict=True)
+                    known = zip(self._metrics, shares, some, strict=False)
                     yield {**row, **{metric: share if any_ else None for metric, share, any_ in known}}
 
     def _confusions(self) -> list[Row]:

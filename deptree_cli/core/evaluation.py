@@ -44,6 +44,8 @@ class FileWords:
         in_multiword: (W,), whether that is a multiword token.
         columns: six of (W,), numbers of what stands there, which are the same in all files that are compared.
         heads: (W,), 0 = ROOT, 1 the first word of the sentence; in a system's file anything else too.
+        arcs: (W + 1,), where the arcs of each word in the enhanced graph begin, and where the last end: A in all.
+        arc_heads, arc_labels: (A,), their heads, like `heads`, and the numbers of their labels.
         sizes: (S,), how many words each sentence has.
         token_starts, sentence_starts: (T + 1,), (S + 1,), where each begins in the text, and where the last ends.
         spans: (W,) each, where the token of each word begins and ends in the text.
@@ -59,6 +61,9 @@ class FileWords:
     in_multiword: Bool
     columns: Sequence[Integers]
     heads: Integers
+    arcs: Int
+    arc_heads: Integers
+    arc_labels: Integers
 
     @cached_property
     def sizes(self) -> Int:
@@ -79,13 +84,26 @@ class FileWords:
 
     @cached_property
     def parents(self) -> Integers:
-        first, n = (np.repeat(each, self.sizes) for each in (self.words[:-1], self.sizes))
-        inside = (self.heads > 0) & (self.heads <= n)
-        found = np.where(inside, self.heads - 1 + first, np.where(self.heads == 0, ROOT, NOWHERE))
-        return found.astype(np.int32)
+        return self._parents(self.heads, np.arange(len(self.heads)))
+
+    @cached_property
+    def arc_words(self) -> Int:
+        """The word of each arc of the enhanced graph, (A,)."""
+        return np.repeat(np.arange(len(self.heads)), np.diff(self.arcs))
+
+    @property
+    def arc_parents(self) -> Integers:
+        return self._parents(self.arc_heads, self.arc_words)
+
+    def _parents(self, heads: Integers, words: Int) -> Integers:
+        """The heads of words as indices."""
+        first, n = (np.repeat(each, self.sizes)[words] for each in (self.words[:-1], self.sizes))
+        inside = (heads > 0) & (heads <= n)
+        return np.where(inside, heads - 1 + first, np.where(heads == 0, ROOT, NOWHERE)).astype(np.int32)
 
     def taken(self, sentences: Int) -> FileWords:
         words, tokens = _runs(self.words, sentences), _runs(self.tokens, sentences)
+        arcs = _runs(self.arcs, words)
         return FileWords(
             [self.texts[number] for number in sentences.tolist()],
             starts_of(self.sizes[sentences]),
@@ -96,6 +114,9 @@ class FileWords:
             self.in_multiword[words],
             [column[words] for column in self.columns],
             self.heads[words],
+            starts_of(np.diff(self.arcs)[words]),
+            self.arc_heads[arcs],
+            self.arc_labels[arcs],
         )
 
 
@@ -247,7 +268,8 @@ UNIVERSAL_FEATURES = frozenset(
 
 # Those that say nothing of aligned words, and all.
 OF_SPANS = ("Words", "Tokens", "Sentences")
-METRICS = ("UAS", "LAS", "CLAS", "MLAS", "BLEX", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", *OF_SPANS)
+ENHANCED = ("ELAS", "EULAS")
+METRICS = ("UAS", "LAS", "CLAS", "MLAS", "BLEX", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", *OF_SPANS, *ENHANCED)
 
 # What is counted of each metric: right ones, those of the gold file, those of the system's, gold ones that are aligned.
 CORRECT, GOLD, PREDICTED, ALIGNED = range(4)
@@ -261,6 +283,11 @@ def universal(label: str) -> str:
     return label.partition(":")[0]
 
 
+def universal_path(label: str) -> str:
+    """Return the same for a label of an enhanced graph, which is several where empty nodes were: ``conj:and>nsubj``."""
+    return ">".join(map(universal, label.split(">")))
+
+
 def universal_features(features: str) -> str:
     return "|".join(sorted(each for each in features.split("|") if each.partition("=")[0] in UNIVERSAL_FEATURES))
 
@@ -269,15 +296,16 @@ def universal_features(features: str) -> str:
 class Comparison:
     """The words of a gold file and of a system's, which have the same text, side by side.
 
-    `labels` are the names of their relations by number. Words without a gold head count for no metric of heads.
-    `no_punct` leaves out of UAS and LAS what the gold file calls punctuation, and words of the system's that are
-    aligned with nothing if that does.
+    `labels` are the names of relations by number, `arc_labels` those of enhanced graphs, if both have these. Words
+    without a gold head count for no metric of heads. `no_punct` leaves out of UAS and LAS what the gold file calls
+    punctuation, and words of the system's that are aligned with nothing if that does.
     """
 
     gold: FileWords
     system: FileWords
     labels: Sequence[str]
     no_punct: bool = False
+    arc_labels: Sequence[str] = ()
 
     @cached_property
     def alignment(self) -> tuple[Int, Int]:
@@ -289,10 +317,7 @@ class Comparison:
         g, s = self.alignment
         same = [ours[g] == theirs[s] for ours, theirs in zip(self.gold.columns, self.system.columns, strict=True)]
         lemmas = same[LEMMA] | (self.gold.columns[LEMMA][g] == MISSING)
-        counterparts = np.full(len(self.system.heads) + 2, _UNALIGNED)  # the gold word of each; of NOWHERE; of ROOT
-        counterparts[s] = g
-        counterparts[ROOT] = ROOT
-        heads = self.gold.parents[g] == counterparts[self.system.parents[s]]
+        heads = self.gold.parents[g] == self._counterparts[self.system.parents[s]]
         labelled = heads & same[DEPREL]
         tagged = labelled & same[UPOS] & same[FEATS]
         return {
@@ -308,6 +333,34 @@ class Comparison:
             "Lemmas": lemmas,
             "Words": np.ones(len(g), dtype=bool),
         }
+
+    @cached_property
+    def _counterparts(self) -> Int:
+        """The gold word of each word of the system's; behind them of NOWHERE, and of ROOT."""
+        g, s = self.alignment
+        found = np.full(len(self.system.heads) + 2, _UNALIGNED)
+        found[s] = g
+        found[ROOT] = ROOT
+        return found
+
+    def right_arcs(self, label: Callable[[str], str]) -> Int:
+        """How many arcs of the enhanced graph of each gold word are right, (W,), by what is compared of labels.
+
+        Each pair of equal arcs counts, as in the script: the same two in both graphs are four.
+        """
+        names = np.array([label(each) for each in self.arc_labels], dtype=str)
+        numbers = np.unique(names, return_inverse=True)[1]
+        gold, system, there = self.gold, self.system, self._counterparts
+        ours = np.stack([gold.arc_words, gold.arc_parents, numbers[gold.arc_labels]])
+        theirs = np.stack([there[system.arc_words], there[system.arc_parents], numbers[system.arc_labels]])
+        different, places = np.unique(np.concatenate([ours, theirs], axis=1), axis=1, return_inverse=True)
+        one, two = (
+            np.bincount(each, minlength=different.shape[1]) for each in np.split(places.ravel(), [ours.shape[1]])
+        )
+        both = one * two > 0
+        right = np.zeros(len(gold.heads), dtype=np.int64)
+        np.add.at(right, different[0, both], (one * two)[both])
+        return right
 
     def _same_function_words(self, right: Bool) -> Bool:
         """Whether aligned words have the same function words, which are right themselves, as dependents, (m,)."""
@@ -366,7 +419,17 @@ class Comparison:
         ):
             same, _ = same_spans(ours[:-1], ours[1:], theirs[:-1], theirs[1:])
             count(metric, own[same], own, others)
+        ours, theirs = np.repeat(gold_units, self.gold.sizes), np.repeat(system_units, self.system.sizes)
+        for metric in ENHANCED if self.arc_labels else ():
+            times = self.right_arcs(universal_path if metric == "EULAS" else str)
+            count(metric, np.repeat(ours, times), ours[self.gold.arc_words], theirs[self.system.arc_words])
         return found
+
+
+def informative(counts: Integers) -> tuple[Integers, Sequence[str]]:
+    """Return counts (units, systems, metrics, 4) and metrics without those of enhanced graphs, where there are none."""
+    size = len(METRICS) - len(ENHANCED) * (not counts[..., METRICS.index("ELAS"), GOLD].any())
+    return counts[..., :size, :], METRICS[:size]
 
 
 def _dependents(words: FileWords, chosen: Array) -> Int:

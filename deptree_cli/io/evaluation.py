@@ -32,6 +32,9 @@ from deptree_cli.kernels.columns import HEAD, NO_HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
 
+# The place in a vocabulary of the labels of enhanced graphs, behind those of columns; heads that are empty nodes.
+ARCS, _OF_EMPTY = len(_COLUMNS), -2
+
 # This many sentences become arrays at once; this many units are compared.
 _TOGETHER, _UNITS = 1 << 10, 1 << 11
 
@@ -57,7 +60,7 @@ Vocabulary = Sequence[Numbers]
 
 
 def new_vocabulary() -> Vocabulary:
-    compared: list[Callable[[str], str]] = [str.lower, str, str, core.universal_features, str, core.universal]
+    compared: list[Callable[[str], str]] = [str.lower, str, str, core.universal_features, str, core.universal, str]
     return list(map(Numbers, compared))
 
 
@@ -72,7 +75,7 @@ def _words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> 
     table = list(zip(*(line.split("\t") for line in lines), strict=True)) or [()]
     names = blocks[0].columns if blocks else ()
     unknown = ("_",) * len(lines)
-    cells = [table[names.index(name)] if name in names else unknown for name in _COLUMNS]
+    *cells, deps = [table[names.index(name)] if name in names else unknown for name in (*_COLUMNS, "deps")]
     heads = [block.template.words[:, HEAD] for block in blocks]  # type: ignore[index]
     ids, starts = table[0], core.starts_of(np.array([text.count(b"\n") for text in texts]))
     is_word = np.array([each.isdigit() for each in ids], dtype=bool)
@@ -91,18 +94,33 @@ def _words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> 
     of_words[core.FORM] = [
         form if within else bare(form) for form, within in zip(of_words[core.FORM], covered, strict=True)
     ]
-    numbers = [[numbers[text] for text in each] for each, numbers in zip(of_words, vocabulary, strict=True)]
+    numbers = [[numbers[text] for text in each] for each, numbers in zip(of_words, vocabulary, strict=False)]
+    arcs = [_arcs(cell, vocabulary[ARCS]) for cell in compress(deps, is_word.tolist())]
+    kept = [[arc for arc in of_word if arc[0] != _OF_EMPTY] for of_word in arcs]
     arrays = (
         np.array(list(map(len, tokens)), dtype=np.int64),
         token_rows - np.repeat(starts[:-1], np.diff(token_starts)),
         tokens_before[word_rows + 1] - 1 - np.repeat(token_starts[:-1], sizes),
         covered,
         np.concatenate([np.empty(0, dtype=np.int64), *heads]),
+        np.array([sum(map(len, arcs)) - sum(map(len, kept))]),
+        np.array(list(map(len, kept)), dtype=np.int64),
+        *np.array(list(chain(*kept)), dtype=np.int64).reshape(-1, 2).T,
         *map(np.array, numbers),
     )
     # all words of a file stay in memory: in the smallest integers that hold them
     small = [each.astype(smallest_type(int(each.max(initial=1)))) if each is not covered else each for each in arrays]
     return [["".join(tokens[slice(*each)]) for each in pairwise(token_starts)], sizes, np.diff(token_starts), *small]
+
+
+def _arcs(deps: str, labels: Numbers) -> list[tuple[int, int]]:
+    """The heads and labels of a word in the enhanced graph: -1 for what is not a number, -2 for an empty node."""
+    found = [arc.partition(":")[::2] for arc in deps.split("|")] if deps != "_" else []
+    return [(_number(head), labels[label]) for head, label in found]
+
+
+def _number(head: str) -> int:
+    return int(head) if head.isdecimal() and len(head) < 10 else _OF_EMPTY if "." in head else -1
 
 
 def _text(item: Block | DeptreeError) -> bytes:
@@ -122,6 +140,7 @@ class TreeFile:
         names: the sent_id of each sentence, empty where it has none.
         lines: the number of its first line, and of the line of its first row, one behind the other.
         errors: what is wrong with sentences, by number, from 0.
+        of_empty: how many arcs of words in enhanced graphs come from empty nodes; they are left out.
     """
 
     place: str
@@ -129,6 +148,7 @@ class TreeFile:
     names: list[str] = field(default_factory=list)
     lines: array[int] = field(default_factory=lambda: array("q"))
     errors: dict[int, DeptreeError] = field(default_factory=dict)
+    of_empty: int = 0
     _waiting: list[Block | DeptreeError] = field(default_factory=list)
     _parts: list[list[Any]] = field(default_factory=list)
 
@@ -157,9 +177,11 @@ class TreeFile:
         self._flush()
         parts, self._parts = self._parts or [_words_of([], self.vocabulary)], []
         texts, *arrays = zip(*parts, strict=True)
-        sizes, tokens, lengths, rows, token_of, covered, heads, *columns = map(np.concatenate, arrays)
+        sizes, tokens, lengths, rows, token_of, covered, heads, *rest = map(np.concatenate, arrays)
         starts = core.starts_of(sizes), core.starts_of(tokens)
-        return core.FileWords(list(chain(*texts)), *starts, lengths, rows, token_of, covered, columns, heads)
+        self.of_empty = int(rest[0].sum())
+        arcs, columns = (core.starts_of(rest[1]), *rest[2:4]), rest[4:]
+        return core.FileWords(list(chain(*texts)), *starts, lengths, rows, token_of, covered, columns, heads, *arcs)
 
     def sent_id(self, number: int) -> str:
         return self.names[number] or str(number + 1)
@@ -367,6 +389,7 @@ class Units:
         labels: the names of labels by number.
         names: the sent_id of the first sentence of each unit; empty if nobody asked.
         foreign: for each file how many words have each label that is not a relation of Universal Dependencies.
+        of_empty: for each file how many arcs of enhanced graphs are left out, as they come from empty nodes.
         of: how many sentences the gold file has, how many words, and whether more that cannot be read.
     """
 
@@ -378,6 +401,7 @@ class Units:
     missing: Int
     classes: Sequence[Sequence[Counter[core.Class]]]
     foreign: Sequence[Counter[str]]
+    of_empty: Sequence[int]
     of: tuple[int, int, bool]
     confusions: Sequence[Counter[core.Confusion]] = ()
     fourfold: Integers | None = None
@@ -445,6 +469,9 @@ def compared(
         sides.append((system.words, own, numbers[np.repeat(first, stop - start)]))
     of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
     labels = gold.vocabulary[core.DEPREL].names
+    of_empty = [file.of_empty for file in (gold, *systems)]
+    with_arcs = all(len(words.arc_heads) for words, *_ in sides)
+    arc_labels = gold.vocabulary[ARCS].names if with_arcs else ()
     known = np.array([number == core.MISSING or label in core.RELATIONS for number, label in enumerate(labels)])
     for begin in range(0, int(kept.sum()), _UNITS):
         parts, units = list[core.FileWords](), list[Int]()
@@ -453,7 +480,7 @@ def compared(
             parts.append(words.taken(chosen[some]))
             units.append(of_units[some] - begin)
         ours, *others = parts
-        comparisons = [core.Comparison(ours, part, labels, no_punct) for part in others]
+        comparisons = [core.Comparison(ours, part, labels, no_punct, arc_labels) for part in others]
         counts = [each.counts(units[0], own) for each, own in zip(comparisons, units[1:], strict=True)]
         refusals: Int = np.sum([[each.sum() for each in core.refused(part)] for part in parts], axis=0)
         filled = np.array([(ours.columns[each] != core.MISSING).sum() for each in OPTIONAL.values()])
@@ -469,7 +496,7 @@ def compared(
             odd, times = np.unique(part.columns[core.DEPREL][~known[part.columns[core.DEPREL]]], return_counts=True)
             foreign.append(Counter(dict(zip(map(labels.__getitem__, odd.tolist()), times.tolist(), strict=True))))
         sizes, of_systems = np.bincount(units[0]), np.stack(counts, axis=1)
-        found = Units(sizes, len(ours.heads), of_systems, refusals, filled, missing, classes, foreign, of)
+        found = Units(sizes, len(ours.heads), of_systems, refusals, filled, missing, classes, foreign, of_empty, of)
         if detail.confusions:
             joint = core.fourfold(comparisons[0], comparisons[1], units[0]) if len(systems) > 1 else None
             found = replace(found, confusions=list(map(core.confusions, comparisons)), fourfold=joint, labels=labels)
@@ -544,7 +571,8 @@ def evaluate(
     if not units:
         raise DeptreeError("there is no sentence to evaluate", "Give files with sentences of the same text", place=gold)
     counts = np.concatenate([each.scores for each in units])
-    systems, less = scores(counts, core.METRICS, confidence, resamples, seed)
+    counts, metrics = core.informative(counts)
+    systems, less = scores(counts, metrics, confidence, resamples, seed)
     found = [{score.metric: score for score in each} for each in (*systems, less)]
     sizes = sum(int(each.sentences.sum()) for each in units), sum(each.words for each in units), len(counts)
     return Evaluated(found[0], found[1] if other else {}, found[-1], *sizes)
