@@ -50,7 +50,7 @@ def test_relations_and_features_are_those_of_the_shared_task():
     udeval = pytest.importorskip("udtools.udeval", reason="udtools is not installed")
     found = evaluation.CONTENT, evaluation.FUNCTIONAL, evaluation.UNIVERSAL_FEATURES
     assert found == (udeval.CONTENT_DEPRELS, udeval.FUNCTIONAL_DEPRELS, udeval.UNIVERSAL_FEATURES)
-    assert len(METRICS) == 13
+    assert len(METRICS) == 15
     given = "Foo=Bar", "_", "Number=Sing|Case=Nom|Number[psor]=Sing"
     assert [evaluation.universal_features(each) for each in given] == ["", "", "Case=Nom|Number=Sing"]
     assert evaluation.universal("nsubj:pass") == "nsubj"
