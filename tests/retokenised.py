@@ -38,17 +38,19 @@ def random_file(text, rng, named=False):
             rows += [(str(first + at), form) for at, form in enumerate(forms)]
             if rng.random() < 0.05:
                 rows.append((f"{first + len(forms) - 1}.1", "empty"))
-        heads = iter(random_tree(sum(id_.isdigit() for id_, _ in rows), rng))
-        written.append(f"# sent_id = s{number}\n" * named + "".join(_row(id_, form, heads, rng) for id_, form in rows))
+        tree = random_tree(sum(id_.isdigit() for id_, _ in rows), rng)
+        lines = [_row(id_, form, tree, rng) for id_, form in rows]
+        written.append(f"# sent_id = s{number}\n" * named + "".join(lines))
     return "\n".join(written) + "\n"
 
 
-def _row(id_, form, heads, rng):
+def _row(id_, form, tree, rng):
     if not id_.isdigit():
         return f"{id_}\t{form}" + "\t_" * 8 + "\n"
     cells = rng.choice(("l", "m", "_")), rng.choice(TAGS), rng.choice(TAGS), rng.choice(FEATURES)
-    head = next(heads)
-    return "\t".join([id_, form, *cells, str(head), rng.choice(LABELS), "_", "_"]) + "\n"
+    heads = rng.choices((*range(len(tree) + 1), "1.1"), k=rng.randint(1, 3))
+    deps = "|".join(f"{head}:{rng.choice(LABELS)}" for head in (tree[int(id_) - 1], *heads))
+    return "\t".join([id_, form, *cells, str(tree[int(id_) - 1]), rng.choice(LABELS), deps, "_"]) + "\n"
 
 
 def damaged(text, share, rng, joins_sentences=False):
