@@ -17,10 +17,10 @@ BUDGET = {
     "top": 151,
     "bitext": 2422,
     "cli": 2551,
-    "commands": 5209,
-    "core": 12007,
+    "commands": 5335,
+    "core": 12113,
     "hpyp": 5086,
-    "io": 9759,
+    "io": 9930,
     "jax": 1294,
     "kernels": 6382,
     "pruning": 606,
@@ -28,10 +28,10 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 37087,
+    "tests": 37394,
 }
 
-MOST_FILES = 218
+MOST_FILES = 219
 MOST_SHARED_NAMES = 27
 
 # What may be left of a budget: this share of it, or so many lines.
