@@ -17,7 +17,7 @@ BUDGET = {
     "top": 151,
     "bitext": 2422,
     "cli": 2551,
-    "commands": 5335,
+    "commands": 5339,
     "core": 12113,
     "hpyp": 5086,
     "io": 9930,
@@ -28,7 +28,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 37394,
+    "tests": 37403,
 }
 
 MOST_FILES = 219

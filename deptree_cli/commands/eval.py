@@ -87,7 +87,11 @@ def eval(
         metavar="CLASS",
     ),
     per: str | None = opt(
-        "--per", type=click.Choice([SENTENCE]), without=["by"], help="Write the scores of each sentence."
+        "--per",
+        type=click.Choice([SENTENCE]),
+        metavar="UNIT",
+        without=["by"],
+        help="Write the scores of each sentence: sentence.",
     ),
     confidence: float = opt(
         "--confidence",

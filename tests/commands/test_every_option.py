@@ -97,7 +97,8 @@ GIVEN = """
     --above 0.9; --alpha 0.999; --batch 2; --beam 2; --budget 1; --comment text; estimate --quantity depth;
     measure --quantity depth; bitext align --above 0.01; show --above 0.99; --changes changes.tsv; --confidence 0.5;
     --conllu nines.conllu; --cost 3:1; --coverage 0.9; --features features.npz; --filters 3; --from dep-head,weight;
-    --gold gold.conllu; bitext align --gold bitext_gold.align; --iterations 2; --label-scores label_scores.npz;
+    --gold gold.conllu; --known known.tsv; bitext align --gold bitext_gold.align; --iterations 2;
+    --label-scores label_scores.npz;
     --labels labels.json; --lengths eights.txt; --like treebank.conllu; --longest 3; --mass 0.5;
     bitext align --method randomized --iterations 5 --seed 1; bitext expectations --method tic-tac-toe;
     bitext show --method tic-tac-toe; decode --method mbr; --model other.npz; --null-score 3; --order 3;
@@ -221,6 +222,7 @@ def _write_texts(folder: Path) -> None:
     _write(folder / "impossible.conllu", [each.replace("SpaceAfter=No", "HeadIn=7") for each in blocks[:3:2]])
     (folder / "few.toml").write_text('at-most-one = [["obj", "obl"]]\n')
     _write(folder / "few.conllu", (folder / "treebank.conllu").read_text().split("\n\n")[:30])
+    (folder / "known.tsv").write_text("raw-02\thead-self-loop\t6\n")
     (folder / "forbidden.tsv").write_text("en-1\t7\tNotHead\t2,4\n")
     (folder / "impossible.tsv").write_text("en-1\t7\tHeadIn\t7\n")
 

@@ -274,6 +274,11 @@ expect attachment --gold gold.conllu {SCORES}
 expect features --features features.npz {SCORES}
 expect covariance --features features.npz {SCORES}
 expect ge --features features.npz --target target.txt {SCORES}
+eval gold.conllu gold.conllu gold.conllu --seed 1
+eval gold.conllu gold.conllu --seed 1 --by label
+eval gold.conllu gold.conllu --seed 1 --by confusion
+eval gold.conllu gold.conllu gold.conllu --seed 1 --by confusion
+eval graph.conllu graph.conllu --seed 1 --per sentence
 diff gold.conllu gold.conllu sentences.conllu
 diff gold.conllu sentences.conllu --scores {SCORES} {LABELS}
 diff gold.conllu sentences.conllu --format conllu
@@ -356,6 +361,7 @@ def test_commands_write_what_the_table_says_and_nothing_else(deptree, put) -> No
     with np.load(DATA / "scores.npz") as scores:
         put("features.npz", {key: np.ones((*scores[key].shape, 2)) for key in scores})
     put("target.txt", "1\n2\n")
+    put("graph.conllu", "1\ta\ta\tX\tX\t_\t0\troot\t0:root\t_\n\n")
     put("forbidden.tsv", "en-1\t1\tHeadIn\t2\nen-1\t2\tHeadIn\t1\n")
     written: dict[str, set[str]] = defaultdict(set)
     for line in [*WRITING.strip().split("\n"), *(" ".join(example(name)) for name in OTHERS)]:
