@@ -20,7 +20,7 @@ BUDGET = {
     "commands": 5339,
     "core": 12113,
     "hpyp": 5086,
-    "io": 9930,
+    "io": 9919,
     "jax": 1294,
     "kernels": 6382,
     "pruning": 606,

@@ -95,11 +95,11 @@ class Check:
             line = block.line_of(first) if first <= block.n else block.line
             rows.append((kind, first, decoded(form, block.place), None, None, (first, last), line))
             counts.rules[kind] += 1
-        for rule, number, form, _ in wrong_arcs(block):
-            word = int(number.partition(".")[0])
+        for wrong, node, written in wrong_arcs(block):
+            word = int(node.partition(".")[0])
             line = block.line_of(max(word, 1))
-            rows.append((rule, word if number.isdigit() else number, form, None, None, (word,), line))
-            counts.rules[rule] += 1
+            rows.append((wrong, word if node.isdigit() else node, written, None, None, (word,), line))
+            counts.rules[wrong] += 1
         full = [(tree.read.sent_id, *row, block.file, line) for *row, line in rows]
         if self.known and (known := Counter(row[:3] for row in full if row[:3] in self.known)):
             full = [row for row in full if row[:3] not in known]
