@@ -76,10 +76,10 @@ demo: $(RUN_STAMP)  ## the main commands on sample_data, each shown before its o
 # The tests of a file share what they compile.
 IN_PARALLEL := -n auto --dist loadfile
 
-test: $(TEST_STAMP)  ## the quick tests: three cases of each function that is not slow, without PyTorch and JAX; 3 minutes
+test: $(TEST_STAMP)  ## the quick tests: three cases of each function that is not slow, without PyTorch and JAX; 2 minutes
 	pytest $(IN_PARALLEL) --quick
 
-test-all: $(DEV_STAMP)  ## all tests, with PyTorch and JAX; 15 minutes
+test-all: $(DEV_STAMP)  ## all tests, with PyTorch and JAX; 10 minutes
 	pytest $(IN_PARALLEL)
 
 interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers and coverage
