@@ -17,10 +17,10 @@ BUDGET = {
     "top": 151,
     "bitext": 2422,
     "cli": 2551,
-    "commands": 5339,
+    "commands": 5340,
     "core": 12113,
     "hpyp": 5086,
-    "io": 9919,
+    "io": 9920,
     "jax": 1294,
     "kernels": 6382,
     "pruning": 606,
@@ -28,7 +28,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 37403,
+    "tests": 37412,
 }
 
 MOST_FILES = 219

@@ -101,8 +101,9 @@ class Check:
             rows.append((wrong, word if node.isdigit() else node, written, None, None, (word,), line))
             counts.rules[wrong] += 1
         full = [(tree.read.sent_id, *row, block.file, line) for *row, line in rows]
-        if self.known and (known := Counter(row[:3] for row in full if row[:3] in self.known)):
-            full = [row for row in full if row[:3] not in known]
+        keys = [(sent_id, rule, str(word)) for sent_id, rule, word, *_ in full] if self.known else []
+        if known := Counter(key for key in keys if key in self.known):
+            full = [row for row, key in zip(full, keys, strict=True) if key not in known]
             counts.rules.subtract(rule for _, rule, _ in known.elements())
             counts = counts._replace(rules=+counts.rules, known=known)
         return Checked([dict(zip(self.columns, row, strict=False)) for row in full], counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -48,8 +49,8 @@ def possible_names(item: Sentence | DeptreeError) -> Sequence[str]:
     return names_of(item.sent_id)
 
 
-# A violation by the sent_id of its sentence, the rule and the word.
-Key = tuple[str, str, int]
+# A violation by the sent_id of its sentence, the rule and the word, or the empty node, as its ID has it.
+Key = tuple[str, str, str]
 
 
 def read_known(path: str) -> dict[Key, str]:
@@ -66,10 +67,10 @@ def read_known(path: str) -> dict[Key, str]:
                 columns = [cells.index(name) for name in ("sent_id", "rule", "word")]
             elif text and cells:
                 row = [cells[column] for column in columns if column < len(cells)]
-                if len(row) < 3 or not row[2].isdecimal():
+                if len(row) < 3 or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", row[2]):
                     problem = f"{text!r} is not a sent_id, a rule and the number of a word"
                     raise DeptreeError(problem, "Write them with tabs between, as check --tsv does", place=place)
-                found.setdefault((row[0], row[1], int(row[2])), place)
+                found.setdefault((row[0], row[1], row[2]), place)
     return found
 
 

@@ -45,3 +45,12 @@ def test_rows_that_name_no_word(refused, put, row):
     refused(
         "check $DATA/broken.conllu --known bad.tsv", "bad.tsv:1", "is not a sent_id, a rule and the number of a word"
     )
+
+
+def test_words_of_empty_nodes(deptree, put):
+    """Their number is not a whole one; what check writes it reads."""
+    put("a.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t0:root\t_\n1.1\tb\t_\t_\t_\t_\t_\t_\t1.1:conj\t_\n\n")
+    put("known.tsv", deptree("check a.conllu --tsv").out)
+    ran = deptree("check a.conllu --known known.tsv")
+    assert (ran.code, ran.out) == (0, b"")
+    assert "deptree: 2 violations known: left out, see known.tsv" in ran.said
