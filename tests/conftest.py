@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import settings
+from numba import config
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
@@ -110,6 +111,18 @@ class Graphs:
         for head, dependent in [(0, 1), (2, 1), (1, 2), (3, 2), (0, 3), (1, 3)]:
             log_scores[head, dependent] = np.log(0.5)
         return log_scores
+
+
+@pytest.fixture(scope="session")
+def draws():
+    """How many draws a law of kernels is checked with; plain Python takes a hundred times as long as machine code."""
+    return 600 if config.DISABLE_JIT else 20_000
+
+
+@pytest.fixture
+def state():
+    """The state of a generator, the same for every test."""
+    return np.array([1, 2, 3, 4], dtype=np.uint64)
 
 
 @pytest.fixture(scope="session")

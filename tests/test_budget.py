@@ -28,7 +28,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 37412,
+    "tests": 37398,
 }
 
 MOST_FILES = 219

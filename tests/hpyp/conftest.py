@@ -1,22 +1,9 @@
-"""Parsers that are trained once in a session on the small treebank, and what laws are drawn with."""
+"""Parsers that are trained once in a session on the small treebank."""
 
-import numpy as np
 import pytest
-from numba import config
 
 from deptree_cli.hpyp import Parser
 from tests.sample import DATA
-
-
-@pytest.fixture(scope="session")
-def draws():
-    """How many draws a law is checked with; plain Python takes a hundred times as long as machine code."""
-    return 600 if config.DISABLE_JIT else 20_000
-
-
-@pytest.fixture
-def state():
-    return np.array([1, 2, 3, 4], dtype=np.uint64)
 
 
 @pytest.fixture(scope="session")
