@@ -114,20 +114,16 @@ class Violations(BrokenRules, Fold[Counts]):
 
     def __init__(self, constraints: Constraints, known: Mapping[Key, str], file: str | None, run: Run) -> None:
         super().__init__(constraints)
-        self._known, self._file, self._met = known, file, Counter[Key]()
+        self._meant, self._file = known, file
         self._all = run.shard == (1, 1)  # of others nobody knows here
-
-    def add(self, counts: Counts) -> None:
-        super().add(counts)
-        self._met.update(counts.known)
 
     def lines(self) -> Iterator[Table | str]:
         if self.found:
             yield Table("", ("rule", "places", "sentences"), self.found)
         yield from self.notices()
-        for (sent_id, rule, word), place in self._known.items():
-            if self._all and (sent_id, rule, word) not in self._met:
+        for (sent_id, rule, word), place in self._meant.items():
+            if self._all and (sent_id, rule, word) not in self.known:
                 yield f"{place} ({sent_id}): {rule} at word {word} no longer occurs"
-        if self._met:
-            yield f"{counted_thousands(self._met.total(), 'violation')} known: left out, see {self._file}"
+        if self.known:
+            yield f"{counted_thousands(self.known.total(), 'violation')} known: left out, see {self._file}"
         yield str(self)

@@ -23,7 +23,7 @@ from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, nearest, ties
 from deptree_cli.core.rule_search import GivenUp
-from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
+from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names, read_known
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 from deptree_cli.io.conllu.splicing import NOTHING, Change, changes_of, mended, not_written
 from deptree_cli.io.conllu.trees import YES_NO, Style, relaxed_notes
@@ -77,6 +77,12 @@ def repair(
     like: str | None = reading(
         "--like", type=INPUT, often=True, help="A treebank from which to learn how words attach.  [default: TREES]"
     ),
+    known: str | None = reading(
+        "--known",
+        type=INPUT,
+        often=True,
+        help="Violations that are meant, as of check: their words stay if a tree allows it.",
+    ),
     scores: Scores | None = beside("Arc scores, to choose among equally near trees.", lacks=["lengths"], but=SPACE),
     space: Space = use(Space),
     changes: str | None = writing(
@@ -100,12 +106,14 @@ def repair(
     if like is not None and scores is not None and scores.how.labels is not None:
         raise click.UsageError("--like cannot be combined with --scores, which rank heads and labels. Remove one.")
     wanted = scores.how.space if scores else space.trees
-    asked = Asked(rules, wanted, mends=True)
+    meant = {} if known is None else read_known(known)
+    asked = Asked(rules, wanted, mends=True, known=meant.keys())
     before, habits, suspects = BrokenRules(rules), Habits(), None
     fields = {
         **({"scores": scores.name, **scores.signature_fields} if scores else {}),
         **signature_of(wanted),
         "rules": rules.name,
+        "known": known,
         "like": like,
         "cost": None if cost == ONE_EACH else "{}-{}".format(*cost),
         "worth": None if worth == inf else worth,
@@ -128,7 +136,7 @@ def repair(
         read = Counted(met(items, rules, possible_names), lambda: total, share)
         aims = Aims(cost, worth, search.budget, search.relax)
         work = Repair(habits, aims, asked, wanted, scores.how if scores else None, suspects is not None, bool(told))
-        repairs = Repairs(before, untaught=scores is None and not habits)
+        repairs = Repairs(before, scores is None and not habits, known)
         job: Job[Sentence, Sentence] = Job("repair", Source(read, signature_fields=fields), run, out)
         code = job.write(work, folds=[repairs, *told, *([RelaxedSentences(run)] if search.relax else [])])
     return max(code, repairs.exit_code)
@@ -189,8 +197,8 @@ class Done(NamedTuple):
     """What was done to a sentence; `left_out` has no column in the file, `before` is None where it was counted before.
 
     `numbers`: how many words have another head (`heads`), another label, a head or label where there was none
-    (`filled`), or lost arcs of DEPS (`reduced`); and 1 for what it is: `repaired`, `unsure` if a nearer tree may obey,
-    `invalid` if it breaks rules that were given up.
+    (`filled`), lost arcs of DEPS (`reduced`), or are those of known violations and changed all the same (`unkept`); and
+    1 for what it is: `repaired`, `unsure` if a nearer tree may obey, `invalid` if it breaks rules that were given up.
     """
 
     numbers: Mapping[str, int] = {}
@@ -243,9 +251,10 @@ class Repair:
             beyond, tags = tree.block.n + 1, tree.asked.words.all_tags
             # a head that is not a number becomes a number of no word, which somebody meant to be one
             heads = [FREE if head is None else beyond if head < 0 else head for head in tree.block.heads]
-            given = Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
+            given = Given(heads, tree.labels, [*map(successors, tree.labels, tags)], tree.kept)
             labels, scores = ties(self.habits, given, tags, distribution, tree.asked_labels)
-            found = nearest(given, tree.asked.with_labels(labels), scores, self.space, self.aims)
+            asked = tree.excused if tree.known else tree.asked
+            found = nearest(given, asked.with_labels(labels), scores, self.space, self.aims)
         except DeptreeError as error:
             raise error.at(tree.block.place, sentence.sent_id) from None
         return self._written(tree, found, before)
@@ -266,6 +275,7 @@ class Repair:
         given_up = None if found.given_up is None else (block.place, tree.read.sent_id, found.given_up)
         numbers |= {"repaired": bool(changes), "reduced": reduced}
         numbers |= {"unsure": not found.certified, "invalid": given_up is not None}
+        numbers["unkept"] = sum(each.word in tree.kept for each in changes)
         rows = _rows(tree, changes) if self.told and changes else None
         return Outcome(data, Done(numbers, left_out, before), rows, given_up)
 
@@ -296,8 +306,8 @@ class Repairs(Fold[Done]):
     `untaught`: nothing tells how words attach: no scores, and no sentence without mistakes.
     """
 
-    def __init__(self, before: BrokenRules, untaught: bool) -> None:
-        self._before, self._untaught, self._sentences = before, untaught, 0
+    def __init__(self, before: BrokenRules, untaught: bool, known: str | None) -> None:
+        self._before, self._untaught, self._known, self._sentences = before, untaught, known, 0
         self._numbers, self._left_out = Counter[str](), dict[str, None]()
 
     def add(self, counts: Done) -> None:
@@ -312,6 +322,11 @@ class Repairs(Fold[Done]):
             yield Table("", ("rule broken before", "places", "sentences"), rules)
         yield from self._before.notices(labels=False)  # they are filled
         found = self._numbers
+        if self._known is not None:
+            known = counted_thousands(self._before.known.total(), "violation")
+            changed = counted_thousands(found["unkept"], "word")
+            but = f", but for {changed} that no tree keeps" if found["unkept"] else ""
+            yield f"{known} known, see {self._known}: words keep head and label{but}"
         if self._untaught and found["repaired"]:
             yield "no sentence is valid, so ties are broken by distance; --like TREEBANK or --scores FILE does better"
         if found["reduced"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,12 +46,13 @@ class Given:
     """Heads and labels (empty: none) that need not be a tree.
 
     Heads are `FREE` where none is given; others that are not nodes, or the word itself, are wrong. `others`: what else
-    each label may mean, likeliest first.
+    each label may mean, likeliest first. `kept`: words that stay as given if a tree allows it, whatever others cost.
     """
 
     heads: Sequence[int]
     labels: Sequence[str]
     others: Sequence[Sequence[str]] = ()
+    kept: Collection[int] = ()
 
     @property
     def n(self) -> int:
@@ -232,6 +233,9 @@ def objective(
     root = np.array([is_root(name) for name in names])
     if root.any():  # it stands on arcs from ROOT, and no other label does
         possible[0, :, ~root] = possible[1:, :, root] = False
+    for word in given.kept:  # but for what somebody meant
+        if 0 < given.heads[word - 1] <= given.n and given.heads[word - 1] != word:
+            possible[:, word] |= changes[:, word] == 0
     found = np.where(possible, scores, -np.inf)
     best = found.max(axis=(0, 2), keepdims=True)
     found -= np.where(best > -np.inf, best, 0.0)  # of the same word, which does not change which trees are better
@@ -239,6 +243,7 @@ def objective(
     lowest = found.min(axis=(0, 2), initial=0.0, where=found > -np.inf)
     apart = 1.0 - float(lowest.sum())  # more than trees differ by without arcs of -inf
     of_labels = np.maximum(found.max(axis=0), lowest[:, None])  # arcs of -inf have the order of their labels elsewhere
+    kept = {word: changes[:, word] > 0 for word in given.kept}
     outweighed = 0.0 if worth == math.inf else 2 * worth * most
     np.copyto(found, of_labels - apart - outweighed, where=possible & (found == -np.inf))
     for word, label in meant:
@@ -246,7 +251,12 @@ def objective(
         found[:, word] -= apart if worth == math.inf else worth * costs.label
         found[:, word, label] = own
     if worth < math.inf:
+        for word, others in kept.items():
+            found[:, word] -= (given.n + 1) * (apart + outweighed) * others
         return Objective(found - worth * changes)
+    for word, others in kept.items():
+        changes[:, word] += (most + 1) * others
+    most += (most + 1) * len(kept)
     lowest = float(found.min(initial=0.0, where=found > -np.inf))
     outweighing = math.ceil(math.log2(1.0 - lowest * given.n)) + 1
     changed = math.ceil(math.log2(1.0 + most))

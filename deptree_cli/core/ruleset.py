@@ -117,6 +117,8 @@ def joined(rulesets: Iterable[Ruleset]) -> Ruleset:
 INVALID_HEAD, UNKNOWN_HEAD, SELF_LOOP = "invalid-head", "unknown-head", "head-self-loop"
 MULTIPLE_ROOTS, NON_TREE = "multiple-roots", "non-tree"
 
+NO_TREE = {INVALID_HEAD, UNKNOWN_HEAD, SELF_LOOP, MULTIPLE_ROOTS, NON_TREE}
+
 # A part of speech that is none of those of the rules.
 UNKNOWN_UPOS = "unknown-upos"
 
@@ -317,7 +319,11 @@ def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
 
 
 def of_word(name: str, choice: Choice) -> Constraint:
-    return Constraint(f"{name} of word {choice.word}", choice)
+    return Constraint(of_word_name(name, choice.word), choice)
+
+
+def of_word_name(name: str, word: int) -> str:
+    return f"{name} of word {word}"
 
 
 def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:

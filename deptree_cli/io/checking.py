@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.ruleset import NO_HEAD, Violation, wrong_tags
+from deptree_cli.core.rules import Bound, Choice, LabelledTree, Nogood, Words, arcs_of
+from deptree_cli.core.ruleset import NO_HEAD, NO_TREE, Constraint, Violation, choices_of, of_word_name, wrong_tags
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import UNLABELLED, decoded
 from deptree_cli.io.files.streams import entries_of, open_input
@@ -108,8 +112,30 @@ class AnnotatedTree:
         return ["" if label == "_" else label for label in self.block.deprels]
 
     @cached_property
+    def _found(self) -> list[tuple[Key, Violation]]:
+        found, sent_id = self.asked.broken(self.heads, self.labels, self.of.space), self.read.sent_id
+        return [((sent_id, each.rule, str(each.word)), each) for each in found]
+
+    @cached_property
+    def known(self) -> Counter[Key]:
+        """How often each violation was found that is known."""
+        return Counter(key for key, _ in self._found if key in self.of.known)
+
+    @cached_property
     def broken(self) -> list[Violation]:
-        return self.asked.broken(self.heads, self.labels, self.of.space)
+        """What is broken and not known; that it is no tree of the space, whoever knows it."""
+        no_tree = {*NO_TREE, self.of.space.kind} if self.of.space else NO_TREE
+        return [each for key, each in self._found if key not in self.known or each.rule in no_tree]
+
+    @property
+    def kept(self) -> set[int]:
+        """The words of known violations."""
+        return {int(word) for _, _, word in self.known}
+
+    @property
+    def excused(self) -> Excused:
+        """What is asked of it but for what is known."""
+        return Excused(self.asked, {(rule, int(word)) for _, rule, word in self.known})
 
     @cached_property
     def wrong_tags(self) -> list[Violation]:
@@ -121,7 +147,7 @@ class AnnotatedTree:
         broken = self.broken if self.of.mends else [*self.broken, *self.wrong_tags]
         others = len(self.wrong_tags) if self.of.mends or self.read.has_other_tags else 0
         words = {"upos": [*self.asked.words.tags].count(None), "label": self.labels.count(""), "other": others}
-        return Counts(Counter(each.rule for each in broken), words, self.asked.names(self.labels))
+        return Counts(Counter(each.rule for each in broken), words, self.asked.names(self.labels), self.known)
 
     @property
     def is_suspect(self) -> bool:
@@ -135,16 +161,71 @@ class AnnotatedTree:
         return {*self.asked.named, *(self.asked.rules.labels or [UNLABELLED] if "label" in asked else [])}
 
 
+@dataclass(frozen=True, eq=False)
+class Excused:
+    """What is asked of a sentence's trees but for violations that are `known`: to each word its rule does not apply."""
+
+    asked: SentenceConstraints
+    known: Set[tuple[str, int]]
+
+    @property
+    def words(self) -> Words:
+        return self.asked.words
+
+    @property
+    def forbidden(self) -> Bool:
+        found = np.zeros_like(self.asked.forbidden)
+        for word, arcs in choices_of(self.listed()):
+            found[:, word] |= arcs
+        return found
+
+    @property
+    def bound(self) -> Sequence[Bound]:
+        return [self._without(each) for each in self.asked.bound]
+
+    def listed(self) -> list[Constraint]:
+        known = {of_word_name(rule, word) for rule, word in self.known}
+        asked = [each for each in self.asked.listed() if each.name not in known]
+        return [replace(each, asks=self._without(each.asks)) for each in asked]
+
+    def with_labels(self, names: tuple[str, ...]) -> Excused:
+        return replace(self, asked=self.asked.with_labels(names))
+
+    @overload
+    def _without(self, asks: Bound) -> Bound: ...
+    @overload
+    def _without(self, asks: Choice | Bound) -> Choice | Bound: ...
+    def _without(self, asks: Choice | Bound) -> Choice | Bound:
+        """The same without the nogoods whose first word is known, by which violations are called."""
+        if isinstance(asks, Choice) or not asks.rule:
+            return asks
+        known = {word for rule, word in self.known if rule == asks.rule.name}
+
+        def nogoods(tree: LabelledTree) -> Iterator[Nogood]:
+            """Those of trees in which known words have these arcs: with others a violation may be known."""
+            for each in asks.nogoods(tree):
+                if each.words[0] not in known:
+                    yield Nogood(each.words, partial(beside, tree, each))
+
+        def beside(tree: LabelledTree, nogood: Nogood) -> list[Choice]:
+            words, numbers = known - {word for word, _ in nogood.choices}, np.arange(len(self.words.labels))
+            arcs = ((word, tree.heads[word - 1], numbers == tree.labels[word - 1]) for word in sorted(words))
+            return [*nogood.choices, *(Choice(word, arcs_of(self.words, head, own)) for word, head, own in arcs)]
+
+        return Bound(None, asks.group, nogoods) if known else asks
+
+
 @dataclass(frozen=True)
 class Asked:
     """What trees should be; picklable. `mends`: they are repaired, and rules use no single tag that is none of UD's.
 
-    `space`: None for all single-root trees.
+    `space`: None for all single-root trees. `known`: violations that are meant.
     """
 
     constraints: Constraints
     space: TreeSpace | None
     mends: bool = False
+    known: Collection[Key] = ()
 
     def __call__(self, read: Sentence) -> AnnotatedTree:
         block = read.sentence
@@ -158,12 +239,16 @@ class Asked:
 
 
 class BrokenRules:
-    """Counts how often each rule is broken, and in how many sentences; and what keeps rules from being applied."""
+    """Counts how often each rule is broken, and in how many sentences; and what keeps rules from being applied.
+
+    Violations that are known are counted apart, each by itself.
+    """
 
     def __init__(self, constraints: Constraints) -> None:
         self._constraints, self._names = constraints, Names()
         self._checked = self._breaking = 0
         self._places, self._sentences, self._words = Counter[str](), Counter[str](), Counter[str]()
+        self.known = Counter[Key]()
 
     def add(self, counts: Counts) -> None:
         self._checked += 1
@@ -173,6 +258,7 @@ class BrokenRules:
             self._sentences.update(counts.rules.keys())
         self._words.update(counts.words)
         self._names |= counts.names
+        self.known.update(counts.known)
 
     @property
     def found(self) -> list[tuple[str, int, int]]:
