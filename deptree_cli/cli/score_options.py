@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.help import READING
-from deptree_cli.cli.options import INPUT, Bundle, flag, opt, positive, reading, use
-from deptree_cli.cli.rule_options import Space, check_known, obeying, signature_of
+from deptree_cli.cli.options import INPUT, Bundle, check_effect, flag, opt, positive, reading, use
+from deptree_cli.cli.rule_options import SPACE, Space, check_known, obeying, signature_of
 from deptree_cli.cli.run import Run, Select, Source, Tasks
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
-from deptree_cli.io.files.streams import check_readable
+from deptree_cli.io.files.streams import check_readable, has_sentences
 from deptree_cli.io.sentence import Sentence, Side
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ def layouts() -> ModuleType:
     return module
 
 
+# Options that say nothing of trees without scores.
+_OF_SCORES = "conllu", "preset", "temperature", "labels", "lengths", "fix_heads", "label_scores", "gold"
+
+
 @dataclass(eq=False)
 class Scores(Bundle):
     """What is read, each score file with the paths of what belongs to it, and how records become distributions."""
@@ -118,6 +122,8 @@ class Scores(Bundle):
     )
     rules: Constraints | None = None
     gold: tuple[str, ...] = ()
+    or_trees: bool = False  # sentences with trees may stand in the place of scores: then they are `given`
+    given: tuple[str, ...] = ()
     files: tuple[ScoreFiles, ...] = ()
     how: Interpretation = None  # type: ignore[assignment]  # made of the options, as are files
 
@@ -131,6 +137,10 @@ class Scores(Bundle):
         if self.rules and self.rules.in_misc and not self.conllu:
             raise click.UsageError("--rules misc needs --conllu FILE.")
         scores = (self.scores,) if isinstance(self.scores, str) else self.scores
+        if self.or_trees and all(map(has_sentences, scores)):
+            self.given = scores
+            check_effect({*_OF_SCORES, *SPACE}, "scores: these are sentences with trees")
+            return
         feats = self.rules is not None and self.rules.rules.ask_feats
         files = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
         for name in ("conllu", "lengths", "label_scores", "gold"):

@@ -145,6 +145,17 @@ def open_input(path: str, may_be_empty: bool = False, place: str = "") -> Iterat
             raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
 
 
+def has_sentences(path: str) -> bool:
+    """Whether a file begins as CoNLL-U does; of a pipe, from which looking takes, only standard input is looked at."""
+    head = b""
+    if is_rereadable(path):
+        with open_input(path, may_be_empty=True) as file:
+            head = file.head
+    elif path == STDIN and isinstance(source := getattr(sys.stdin, "buffer", None), io.BufferedReader):
+        head = source.peek()
+    return head.removeprefix(_BOM).lstrip().startswith((b"#", b"1\t", b"1-"))
+
+
 def _past_space(head: bytes, stream: io.BufferedIOBase) -> bytes:
     """The first bytes, and more of them where they are nothing but white space."""
     while len(head) < _MOST_SPACE and not head.removeprefix(_BOM).strip():
