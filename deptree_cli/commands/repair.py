@@ -75,13 +75,10 @@ def repair(
     ),
     search: Search = use(Search),
     like: str | None = reading(
-        "--like", type=INPUT, often=True, help="A treebank from which to learn how words attach.  [default: TREES]"
+        "--like", type=INPUT, often=True, help="A treebank to learn how words attach.  [default: TREES]"
     ),
     known: str | None = reading(
-        "--known",
-        type=INPUT,
-        often=True,
-        help="Violations that are meant, as of check: their words stay if a tree allows it.",
+        "--known", type=INPUT, often=True, help="Violations that are meant: their words stay if they can."
     ),
     scores: Scores | None = beside("Arc scores, to choose among equally near trees.", lacks=["lengths"], but=SPACE),
     space: Space = use(Space),
@@ -323,10 +320,12 @@ class Repairs(Fold[Done]):
         yield from self._before.notices(labels=False)  # they are filled
         found = self._numbers
         if self._known is not None:
-            known = counted_thousands(self._before.known.total(), "violation")
-            changed = counted_thousands(found["unkept"], "word")
-            but = f", but for {changed} that no tree keeps" if found["unkept"] else ""
-            yield f"{known} known, see {self._known}: words keep head and label{but}"
+            known = self._before.known.total()
+            but = (
+                f", but for {counted_thousands(found['unkept'], 'word')} that no tree keeps" if found["unkept"] else ""
+            )
+            kept = f": words keep head and label{but}" if known else ""
+            yield f"{counted_thousands(known, 'violation')} known, see {self._known}{kept}"
         if self._untaught and found["repaired"]:
             yield "no sentence is valid, so ties are broken by distance; --like TREEBANK or --scores FILE does better"
         if found["reduced"]:

@@ -115,6 +115,10 @@ FILES = {
     "free.tsv": "free\t1\tHeadIn\t3\n",
     "cycle.tsv": "cycle\t2\tHeadIn\t0\ncycle\t5\tHeadIn\t0\n",
     "fine.tsv": "fine\t1\tHeadIn\t0\nfine\t2\tHeadIn\t0\n",
+    "subjects.conllu": sentence("NOUN 2 nsubj", "VERB 0 root", "NOUN 2 nsubj", "NOUN 5 obj", "NOUN 4 nmod"),
+    "meant.tsv": "1\ttoo-many-subjects\t1\tboth dogs and cats\n",
+    "circle.tsv": "1\tnon-tree\t4\n1\tnon-tree\t5\n1\ttoo-many-subjects\t2\n",
+    "loop.tsv": "1\thead-self-loop\t1\n",
     "else.tsv": "fine\t1\tHeadIn\t2\nelse\t1\tHeadIn\t2\n",
 }
 
