@@ -56,6 +56,15 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
     return layouts[0]
 
 
+def own_labels(sources: Sequence[ScoreSource]) -> tuple[str, ...]:
+    """The names of the labels of which the files hold scores, none if they hold none."""
+    for each in sources[1:]:
+        if each.labels != sources[0].labels:
+            problem = f"has scores of other labels than {sources[0].place}, or none"
+            raise DeptreeError(problem, "Pass them in separate runs", place=each.place)
+    return sources[0].labels
+
+
 def check_one_each(scores: Sequence[str], name: str, paths: Sequence[str]) -> None:
     """Raise unless there is one path for each score file, or none at all."""
     if paths and len(paths) != len(scores):
@@ -154,15 +163,20 @@ class Scores(Bundle):
         labels, said = None, self.temperature
         temperature = UNCHANGED if isinstance(said, str) else Temperature(said)
         layout = one_layout(sources, layouts().layout(self.preset))
-        layout = layout.of_arcs(self.labels is not None, bool(self.label_scores))
+        own = () if self.label_scores else own_labels(sources)
+        layout = layout.of_arcs(bool(self.labels or own), bool(self.label_scores or own))
         if self.labels or isinstance(said, str):
-            from deptree_cli.io.scores.reading import read_labels, temperature_of  # few runs have such files
+            from deptree_cli.io.scores.arrays import read_labels
+            from deptree_cli.io.scores.reading import temperature_of  # few runs have such files
 
             labels = read_labels(self.labels) if self.labels else None
             temperature = temperature_of(said)
+        if own and labels and len(own) != len(labels):
+            problem = f"there are scores of {counted(len(own), 'label')}, but {self.labels} names {len(labels)}"
+            raise DeptreeError(problem, "Leave out --labels: the file names its own", place=sources[0].place)
         self.how = Interpretation(
             layout=layout,
-            labels=labels,
+            labels=labels or own or None,
             space=space_of(own_trees(sources), self.trees.space, **self.trees.short),
             temperature=temperature,
             fix_heads=self.fix_heads,
@@ -238,7 +252,8 @@ class Scores(Bundle):
                 for label in block.labels if block else ():
                     if label not in known and not is_root(label or ""):
                         where = "it is kept as annotated, unscored"
-                        run.warn(f"label {label}", f"the label {label!r} is not in {self.labels}: {where}")
+                        known_by = self.labels or self.place
+                        run.warn(f"label {label}", f"the label {label!r} is not in {known_by}: {where}")
             yield record
 
     @property

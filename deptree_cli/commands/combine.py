@@ -35,6 +35,7 @@ from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.pairing import LOST, OPEN
 from deptree_cli.io.read import trees_in
+from deptree_cli.io.scores.arrays import NO_EXTRAS, Extras
 from deptree_cli.io.scores.files import ScoreSource
 from deptree_cli.io.scores.layout import PRESETS, QUESTIONS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import space_of
@@ -114,7 +115,7 @@ def product_of(weights: Float, sentence: Combinable, _: None) -> SentenceScores:
     found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
     written = from_head_dep(found.log_scores, WRITTEN, WRITTEN.shape(found.n), WRITTEN.forbidden)
     block = sentence.read.block
-    return SentenceScores(found.id, written, block.column("form") if block else None)
+    return SentenceScores(found.id, written, Extras((), block.raw) if block else NO_EXTRAS)
 
 
 def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from deptree_cli.core.scores import to_weights
 from deptree_cli.io.encoders import SCORES
 from deptree_cli.io.encoders.arrays import LAYOUT_ASKED, SentenceScores
 from deptree_cli.io.encoders.base import JSONL, also
+from deptree_cli.io.scores.arrays import Extras
 from deptree_cli.io.scores.layout import PRESETS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import UNKNOWN
 from deptree_cli.io.scores.records import ScoredSentence
@@ -114,8 +115,19 @@ def converted(target: Layout, sentence: ScoredSentence, _: None) -> Converted:
     written = from_head_dep(scores, target, target.shape(distribution.n, scores.shape[2:]), target.forbidden)
     if distribution.labels is None and sentence.interpretation.layout.complete.scale == target.scale:
         written = _as_read(written, record.scores.dtype)
-    forms = record.block.column("form") if record.block else None
-    return Converted(SentenceScores(sentence.id, written, forms), lost)
+    labels = None if target.labels else _of_labels(sentence, target)
+    extras = Extras((), record.block.raw if record.block else b"", *labels or ())
+    return Converted(SentenceScores(sentence.id, written, extras), lost)
+
+
+def _of_labels(sentence: ScoredSentence, target: Layout) -> tuple[Sequence[str], Array] | None:
+    """The names of labels, and their probabilities or the logarithms of these given the arc, laid out as the arcs."""
+    labels = sentence.distribution.labels
+    if labels is None:
+        return None
+    shape = target.labelled.shape(sentence.n, (len(labels.names),))
+    scores = labels.probs if target.scale == "weight" else labels.log_probs
+    return labels.names, from_head_dep(scores, target.labelled, shape, target.forbidden)
 
 
 def _as_read(scores: Float, dtype: np.dtype[Any]) -> Array:

@@ -9,22 +9,24 @@ from itertools import chain, islice
 import click
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, OUTPUT, IntRange, command, opt, use
+from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, IntRange, command, opt, use
 from deptree_cli.cli.run import Pipeline, Run, Source, with_signature
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io import parsers
-from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of
-from deptree_cli.io.encoders.base import CONLLU, JSONL, Page, also
+from deptree_cli.io.encoders import SCORES
+from deptree_cli.io.encoders.base import Page
 from deptree_cli.io.files.streams import STDIN, open_input
 from deptree_cli.io.parsers import PARSERS, Parser
+from deptree_cli.io.scores.containers import CONTAINERS
 
-HELP = """Run a parser and write its arc scores unchanged, in the layout of --from PARSER.
+HELP = """Run a parser and write all that it says: scores of arcs and of labels, and the sentences.
 
-INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
-JSON Lines with sent_id, scores and forms, or arrays (--format). The parser must be installed: natasha (for Russian) is
-an extra of this package, the others are packages of their own.
+INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. JSON
+Lines and .npz hold all of it, and say how it is to be read: other commands take them as they are. Arc scores are
+unchanged. The parser must be installed: natasha (for Russian) is an extra of this package, the others are packages of
+their own.
 """
 
 
@@ -33,7 +35,10 @@ def _described(entry: Parser) -> str:
     return f"{entry.name}: {takes}; pip install {entry.requirement}"
 
 
-@command(help=HELP, listing=Listing("Parsers", PARSERS, _described, of_argument=True))
+GONE = dict.fromkeys(("--to-conllu", "--to-label-scores", "--to-labels"), "the file of scores holds them")
+
+
+@command(help=HELP, listing=Listing("Parsers", PARSERS, _described, of_argument=True), gone=GONE)
 def dump(
     parser: Parser = opt(metavar="PARSER", shell_complete=PARSERS.complete, convert=PARSERS.get),
     path: str = opt(metavar="[INPUT]", required=False, default=STDIN, type=INPUT),
@@ -44,42 +49,32 @@ def dump(
         "--input", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]"
     ),
     size: int = opt("--batch", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]"),
-    sentences: str | None = opt(
-        "--to-conllu", type=OUTPUT, help="Write the sentences as CoNLL-U, for --conllu of the other commands."
-    ),
-    label_scores: str | None = opt(
-        "--to-label-scores", type=OUTPUT, help="Write scores of labels given the head, as .npz: one axis more."
-    ),
-    labels: str | None = opt(
-        "--to-labels", type=OUTPUT, help="Write the names of the labels, in the order of that axis, as JSON."
-    ),
     out: Out = use(Out, formats=(SCORES,)),
     run: Run = use(Run),
 ) -> int:
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
     page, arcs = Page(run.sign("dump", fields), out.header), out.encoder(run.output)
     with arcs.open(run.output, page) as write, open_input(path) as file:
-        beside = also(label_scores, encoder_of(None, label_scores, (ARRAYS,), "npz"), page), also(sentences, CONLLU)
         kind = kind or parsers.kind_of(file.head)
         if kind == "text" and not parser.splits:
             raise DeptreeError(f"{parser.name} does not split text", "Give it sentences in CoNLL-U", place=file.place)
         adapter = parsers.adapter_of(parser.name, model)
-        if adapter.labels is None and (label_scores or labels):
-            problem = f"{parser.name} has no labels with this model"
-            raise DeptreeError(problem, "Leave out --to-label-scores and --to-labels")
-        also(labels, JSONL)([adapter.labels])
+        whole = CONTAINERS.get(arcs.name).keeps_extras
+        if not whole:
+            run.warn("extras", f"{arcs.suffixes[0]} holds no sentences and no labels: .npz and .jsonl do")
         read = parsers.read_sentences(file, kind, parsers.splitter(parser, adapter))
         start, step = run.shard[0] - 1, run.shard[1]
         source = parsers.batches(islice(read, start, None, step), size, file.place)
         pipeline = Pipeline[parsers.Batch, parsers.Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
-        scored = pipeline.map(partial(score_batch, parser.name, model, bool(label_scores)))
+        labelled = whole and adapter.labels is not None
+        scored = pipeline.map(partial(score_batch, parser.name, model, labelled))
         for each in with_signature(chain.from_iterable(scored), page.signature, run):
             if isinstance(each, DeptreeError):  # the parser could not score it
                 run.skip(each)
-                continue
-            write(arcs.encode(each, None))
-            for also_write in beside:
-                also_write(each)
+            else:
+                if whole and each.of_labels is None:
+                    run.warn("labels", f"{parser.name} gives no scores of labels here: trees will have no labels")
+                write(arcs.encode(each, None))
     return pipeline.exit_code
 
 

@@ -22,6 +22,7 @@ from deptree_cli.io.conllu.trees import Note, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.encoders.base import JSONL, Page
+from deptree_cli.io.scores.arrays import Extras
 from deptree_cli.io.signature import signature
 
 # The layout and tree space that a score file records, so that other commands need no options.
@@ -127,7 +128,7 @@ def parse_sentence(
         notes, closing = [Note("log_prob", "derivation_logprob", [best.log_prob], "{:.6f}")], []
     if kind:
         array = kind.function(found.marginals, notify=lambda line: notices.append(f"{words.sent_id}: {line}"))
-        scores = SentenceScores(words.sent_id, array, words.forms)
+        scores = SentenceScores(words.sent_id, array, Extras(words.forms))
     deprels = deprels_by_name(symbols, heads, labels)
     column = tags_by_name(symbols, trained.progress.tagset, tags) if parser.predicts_tags else None
     trees = words.sent_id, sentence.block, heads, notes, closing, deprels, column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Write, by_method
 from deptree_cli.io.scores import containers
+from deptree_cli.io.scores.arrays import NO_EXTRAS, Extras
 from deptree_cli.io.scores.containers import Container
 from deptree_cli.io.scores.meta import Meta
 
@@ -20,11 +21,11 @@ LAYOUT_ASKED = "layout asked"
 
 
 class SentenceScores(NamedTuple):
-    """A sentence's scores as they are written, and its words, if they are known."""
+    """A sentence's scores as they are written, and what else is known of it."""
 
     sent_id: str
     array: Array
-    forms: Sequence[str] | None = None
+    extras: Extras = NO_EXTRAS
 
     def scores(self) -> SentenceScores:
         return self
@@ -58,7 +59,7 @@ def _open_arrays(container: Container, path: str | None, page: Page) -> Iterator
 
         def write(arrays: Iterable[tuple[str, Array, str]]) -> None:
             for sent_id, array, beside in arrays:
-                add(sent_id, array, **({"beside": beside} if beside else {}))
+                add(sent_id, array, beside=beside) if beside else add(sent_id, array)
 
         yield write
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +27,7 @@ from deptree_cli.core.register import Register, imported
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.files.streams import Input
+from deptree_cli.io.scores.arrays import Extras
 from deptree_cli.io.scores.layout import PRESETS, words_in
 
 EMPTY = "_"
@@ -228,15 +229,11 @@ class Scored(NamedTuple):
     sentence: Sentence
     of_arcs: Array
     of_labels: Array | None
+    labels: Sequence[str]
 
     def scores(self) -> SentenceScores:
-        return SentenceScores(self.sentence.sent_id, self.of_arcs, [word.form for word in self.sentence.words])
-
-    def arrays(self) -> list[tuple[str, Array, str]]:
-        return [] if self.of_labels is None else [(self.sentence.sent_id, self.of_labels, "")]
-
-    def to_conllu(self, _: object) -> bytes:
-        return self.sentence.conllu
+        extras = Extras((), self.sentence.conllu, self.labels, self.of_labels)
+        return SentenceScores(self.sentence.sent_id, self.of_arcs, extras)
 
 
 def splitter(parser: Parser, adapter: Adapter) -> Split | None:
@@ -289,10 +286,11 @@ def score(parser: Parser, adapter: Adapter, batch: Batch, labelled: bool) -> lis
     if len(results) != len(sentences):
         problem = f"{parser.name} left out {len(sentences) - len(results)} of {counted(len(sentences), 'sentence')}"
         raise DeptreeError(problem, "Leave out those too long for its model", sent_id=batch.sent_id)
-    return [_checked(parser, *each) for each in zip(sentences, results, strict=True)]
+    labels = adapter.labels or ()
+    return [_checked(parser, *each, labels) for each in zip(sentences, results, strict=True)]
 
 
-def _checked(parser: Parser, sentence: Sentence, scores: Scores) -> Scored | DeptreeError:
+def _checked(parser: Parser, sentence: Sentence, scores: Scores, labels: Sequence[str]) -> Scored | DeptreeError:
     arcs, n = scores[0], len(sentence.words)
     try:
         got = words_in(arcs.shape, PRESETS.get(parser.layout))
@@ -304,4 +302,4 @@ def _checked(parser: Parser, sentence: Sentence, scores: Scores) -> Scored | Dep
     if np.isnan(arcs).any() or np.isposinf(arcs).any():
         problem = f"{parser.name} gave scores that are not numbers"
         return DeptreeError(problem, "Check its model", sent_id=sentence.sent_id)
-    return Scored(sentence, arcs, scores[1])
+    return Scored(sentence, arcs, scores[1], labels)

@@ -143,11 +143,9 @@ class Stanza:
         """The scores of a batch of Stanza's, which sorts its sentences by length, in the order before that."""
         inputs, order, word_order, lengths, word_lengths, forms = self._unpack(batch, self._model.get_device())
         _, predicted = self._model(*inputs, word_order, lengths, word_lengths, forms)
-        if labelled and len(predicted) < 3:
-            raise DeptreeError("this version of stanza gives no label scores", "pip install --upgrade stanza")
         for row in np.argsort(order):
             size = lengths[row]
-            labels = predicted[2][row, :size, :size] if labelled else None
+            labels = predicted[2][row, :size, :size] if labelled and len(predicted) > 2 else None
             # Rows with sum 1 as probabilities: Stanza gives a share to padding, so to how long the others are.
             arcs = predicted[0][row, :size, :size]
             arcs = arcs - arcs.max(axis=1, keepdims=True)

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from deptree_cli.io.sentence import (
     unheard,
 )
 
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.blocks import Block
+
 
 class ScoreSource:
     """The scores in a file, `place` in messages; their `count` is known from `read` on, in a container with names."""
@@ -51,6 +54,11 @@ class ScoreSource:
     @property
     def has_words(self) -> bool:
         return getattr(self.file, "words", False)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels of which the file holds scores beside those of arcs."""
+        return getattr(self.file, "labels", ())
 
     def layout(self, asked: Layout) -> Layout:
         meta = self.meta  # errors of opening say themselves where they are
@@ -91,14 +99,35 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
         scores, n = at_length(raw, layout)
         if raw.padded or raw.length is not None:
             check_not_padding(scores, layout, raw.length is not None)
-        if raw.forms and len(raw.forms) != n:
-            problem = f"the field forms has {counted(len(raw.forms), 'word')}, the scores have {n}"
+        if raw.extras.forms and len(raw.extras.forms) != n:
+            problem = f"the field forms has {counted(len(raw.extras.forms), 'word')}, the scores have {n}"
             raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
-        if raw.forms:
+        if raw.extras.forms:
             from deptree_cli.io.conllu.blocks import block_of  # few scores come with words
 
-            block = block_of(sent_id, raw.forms)
-    return Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
+            block = block_of(sent_id, raw.extras.forms)
+        if raw.extras.conllu:
+            block = _own_words(raw, sent_id, n)
+    found = Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
+    _add_own_labels(layout, found, raw)
+    return found
+
+
+def _own_words(raw: RawScores, sent_id: str, n: int) -> Block:
+    from deptree_cli.io.conllu.blocks import Block, Chunk  # few scores come with sentences
+
+    block = Block(Chunk(raw.extras.conllu, 1), raw.place)
+    if block.n != n or block.sent_id not in ("", sent_id):
+        problem = f"the CoNLL-U beside the scores is of sentence {block.sent_id} with {counted(block.n, 'word')}"
+        problem += f", the scores have {n}" * (block.n != n)
+        raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
+    return block
+
+
+def _add_own_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
+    """Add the scores of labels that stand beside those of arcs."""
+    if raw.extras.of_labels is not None and layout.labels is None:
+        _add_beside(LABELS, layout.labelled, sentence, replace(raw, scores=raw.extras.of_labels))
 
 
 def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str = "the scores have") -> Array:
@@ -120,6 +149,7 @@ def _add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
         sentence.sent_id, sentence.named = raw.key, True
     sentence.scores = fitted(raw, sentence, layout)
     sentence.place, sentence.key = raw.place, raw.key
+    _add_own_labels(layout, sentence, raw)
 
 
 def _add_beside(role: str, layout: Layout, sentence: Sentence, raw: RawScores) -> None:

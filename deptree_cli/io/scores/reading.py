@@ -4,75 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from io import BytesIO
 from math import inf
 from typing import Any, TypedDict, Unpack
 
 from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
-from deptree_cli.io.files.streams import entries_of, open_input
+from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.read import prepared
+from deptree_cli.io.scores.arrays import read_labels
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence, Temperature
-
-# What stands beside scores in small files: names of labels, of which no parser has this many, and calibrations.
-MOST_BYTES = 1 << 24
-
-_FORMS = "Give a JSON list of names, a JSON object with their numbers, or a text file with one name a line"
-
-
-def read_labels(path: str) -> tuple[str, ...]:
-    """The names of labels in a file, in the order of the scores.
-
-    JSON: a list, or an object with the numbers of names or the names of numbers (0, 1, ...); else one name a line.
-    """
-    with open_input(path) as file:
-        try:
-            data = file.stream.read(MOST_BYTES)
-            if len(data) == MOST_BYTES:
-                raise ValueError(f"more than {MOST_BYTES:,} bytes")
-            text = data.decode("utf-8-sig")
-            if text.lstrip().startswith(("[", "{")):
-                names = _from_json(json.loads(text))
-            else:
-                names = []
-                for place, line in entries_of(BytesIO(data), file.place):
-                    if not line:
-                        remedy = "Remove it, or name the label there"
-                        raise DeptreeError("a blank line between names of labels", remedy, place=place)
-                    names.append(line.decode())
-            if not names:
-                raise ValueError("there is none")
-            for name in names:
-                if not isinstance(name, str):
-                    raise ValueError(f"{name!r:.40} is not a name")
-                if not name.isprintable():
-                    raise ValueError(f"{name!r:.40} holds a character that cannot be printed")
-        except (ValueError, TypeError, RecursionError) as error:
-            raise DeptreeError(f"cannot read names of labels ({error})", _FORMS, place=file.place) from None
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DeptreeError(f"the label {twice!r} is listed twice", "Name every label once", place=file.place)
-    return tuple(names)
-
-
-def _from_json(value: Any) -> list[Any]:
-    if not isinstance(value, dict):
-        return value if isinstance(value, list) else []
-    if all(type(number) is int for number in value.values()):
-        pairs = [(number, name) for name, number in value.items()]
-    elif all(number.isdecimal() for number in value):
-        pairs = [(int(number), name) for number, name in value.items()]
-    else:
-        name, number = next((name, number) for name, number in value.items() if type(number) is not int)
-        raise ValueError(f"{name!r:.40} has {number!r:.40} and no number")
-    if sorted(number for number, _ in pairs) != list(range(len(value))):
-        raise ValueError("the numbers are not 0, 1, 2, ...")
-    return [name for _, name in sorted(pairs)]
-
 
 # No calibration is so large, nor is a temperature.
 MOST_CALIBRATED = 1 << 20
@@ -156,14 +100,15 @@ def read(
     if options.get("fix_heads") and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     temperature, source, constraints = temperature_of(options.get("temperature", 1.0)), ScoreSource(scores), None
-    arcs = source.layout(layout(options.get("preset"))).of_arcs(names is not None, label_scores is not None)
+    own = () if label_scores else source.labels
+    arcs = source.layout(layout(options.get("preset"))).of_arcs(bool(names or own), bool(label_scores or own))
     short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
     trees = space_of(source.meta.trees, options.get("space"), **short)
     if rules:
         from deptree_cli.io.rules.constraints import read_constraints
 
         constraints = read_constraints([rules] if isinstance(rules, str) else rules)
-    labels, kept = read_labels(names) if names else None, options.get("fix_heads", False)
+    labels, kept = read_labels(names) if names else own or None, options.get("fix_heads", False)
     relaxing = options.get("relax", False), options.get("budget") or BUDGET
     how = Interpretation(arcs, labels, "", trees, temperature, kept, constraints, *relaxing)
     feats = constraints is not None and constraints.rules.ask_feats

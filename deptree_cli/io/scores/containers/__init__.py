@@ -20,12 +20,16 @@ from deptree_cli.core.errors import DeptreeError, located
 from deptree_cli.core.register import Register, imported
 from deptree_cli.io.files.output import CONLLU_SUFFIXES
 from deptree_cli.io.files.streams import Input, open_input
-from deptree_cli.io.scores.arrays import MAGIC, RawScores, ReadSpec, Source
+from deptree_cli.io.scores.arrays import MAGIC, NO_EXTRAS, Extras, RawScores, ReadSpec, Source
 from deptree_cli.io.scores.meta import NOTHING, Meta
 
 
 class ScoreFile(Protocol):
-    """An opened score file; one whose sentences come with their words has an attribute `words` that is True."""
+    """An opened score file.
+
+    One whose sentences come with their words has an attribute `words` that is True, and one that holds scores of labels
+    beside those of arcs has the names of these, `labels`.
+    """
 
     @property
     def meta(self) -> Meta:
@@ -67,12 +71,12 @@ class Entries(Mapping[str, RawScores]):
 
 
 class Write(Protocol):
-    """Writes one sentence's scores under its name, with its words (`forms`), for which only JSON Lines have a place.
+    """Writes one sentence's scores under its name, with extras if there is a place for them.
 
     `beside`: what the array is beside the sentence's own, one of `npz.BESIDE`; empty for its own.
     """
 
-    def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None: ...
+    def __call__(self, sent_id: str, scores: Array, extras: Extras = NO_EXTRAS, beside: str = "") -> None: ...
 
 
 # Whether a container keeps what a file says of itself.
@@ -93,6 +97,7 @@ class Container:
         named: whether it keeps the names of sentences.
         holds_arrays: whether it holds arrays of any kind, and not scores alone.
         keeps: whether it keeps its `Meta`: always, never, or if that is shown on a line of its own.
+        keeps_extras: whether it keeps the sentences and scores of labels beside those of arcs.
     """
 
     name: str
@@ -104,6 +109,7 @@ class Container:
     named: bool = True
     holds_arrays: bool = True
     keeps: str = ALWAYS
+    keeps_extras: bool = False
 
     def keeps_meta(self, shown: bool) -> bool:
         """Whether a file says of itself how it is to be read, if that is shown on a line of its own or not."""
@@ -145,7 +151,7 @@ SENTENCES = "these are sentences (CoNLL-U), not scores"
 CONTAINERS = Register(
     "container",
     [
-        Container("npz", (".npz",), starting(b"PK\x03\x04", b"PK\x05\x06"), *_of("npz")),
+        Container("npz", (".npz",), starting(b"PK\x03\x04", b"PK\x05\x06"), *_of("npz"), keeps_extras=True),
         Container("npy", (".npy", ".npys"), starting(MAGIC), *_of("npy"), named=False, keeps=NEVER),
         Container(
             *("safetensors", (".safetensors",), lambda head: head[4:8] == bytes(4) and head[8:9] == b"{"),
@@ -159,6 +165,7 @@ CONTAINERS = Register(
             *_of("jsonl"),
             holds_arrays=False,
             keeps=WITH_HEADER,
+            keeps_extras=True,
         ),
         TORCH,
         _refused(

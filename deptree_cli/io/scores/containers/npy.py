@@ -6,7 +6,7 @@ Of a batch only one slice is in memory at a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -15,7 +15,16 @@ from deptree_cli.core.dtypes import Array, smallest_type
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import ARRAYS, Output, npy_of
 from deptree_cli.io.files.streams import Input
-from deptree_cli.io.scores.arrays import Header, RawScores, ReadSpec, read_data, read_header, read_numbers
+from deptree_cli.io.scores.arrays import (
+    NO_EXTRAS,
+    Extras,
+    Header,
+    RawScores,
+    ReadSpec,
+    read_data,
+    read_header,
+    read_numbers,
+)
 from deptree_cli.io.scores.containers import Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
 
@@ -80,7 +89,7 @@ def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write one array after another, as `numpy.save` would write each."""
     with Output(path, ARRAYS) as out:
 
-        def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
+        def write(sent_id: str, scores: Array, extras: Extras = NO_EXTRAS, beside: str = "") -> None:
             if beside:
                 problem = f"a .npy cannot store {beside.replace('_', ' ')}"
                 raise DeptreeError(problem, "Write .npz or JSON Lines", sent_id=sent_id)

@@ -1,8 +1,9 @@
 """`.npz`: one matrix per key, loaded when it is asked for, or a padded batch under `scores` with its `lengths`.
 
 Second-order scores of the sentence `KEY`, which `deptree_cli.second_order` reads, are under `KEY.grandparent` and
-`KEY.sibling`; errors of what is written are under `KEY.standard_errors`. So no sentence is written under a name that
-would be read as one of these.
+`KEY.sibling`; errors of what is written are under `KEY.standard_errors`. What else is known of it stands under
+`deptree/`: its CoNLL-U in `deptree/conllu/KEY`, scores of labels in `deptree/label_scores/KEY`, and their names, a list
+in JSON, in `deptree/labels`. So no sentence is written under a name that would be read as one of these.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from functools import cached_property
 from io import BytesIO
 from typing import BinaryIO
 
@@ -22,7 +24,19 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import Input, seekable
-from deptree_cli.io.scores.arrays import Raw, ReadSpec, Source, as_lengths, read_array, with_lengths
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.arrays import (
+    NO_EXTRAS,
+    Extras,
+    Raw,
+    RawScores,
+    ReadSpec,
+    Source,
+    as_lengths,
+    names_of_labels,
+    read_array,
+    with_lengths,
+)
 from deptree_cli.io.scores.containers import TORCH, Entries, Write
 from deptree_cli.io.scores.meta import Meta
 
@@ -39,6 +53,9 @@ BATCH = {"scores", "lengths"}
 # What may stand behind a sentence's name and a dot.
 PARTS, STANDARD_ERRORS = ("grandparent", "sibling"), "standard_errors"
 BESIDE = (*PARTS, STANDARD_ERRORS)
+
+# In front of what is no sentence's array; and what stands behind it.
+OURS, LABELS, CONLLU, LABEL_SCORES = "deptree/", "deptree/labels", "deptree/conllu/", "deptree/label_scores/"
 
 _OTHERWISE = "Write JSON Lines, or give the sentence another sent_id"
 
@@ -57,10 +74,20 @@ class SentenceArrays(NpzOutput):
         if owner := owner_of(key, BESIDE):
             problem = f"in an .npz this name means the {key.rpartition('.')[2]} of {owner!r}"
             raise DeptreeError(problem, _OTHERWISE, sent_id=key)
+        if key.startswith(OURS):
+            raise DeptreeError(f"in an .npz names with {OURS} mean no sentence", _OTHERWISE, sent_id=key)
         if key in self.names or f"{key}.npy.npy" in self.names:
             problem = "numpy.load cannot tell names in an .npz apart that differ by .npy at the end"
             raise DeptreeError(problem, _OTHERWISE, sent_id=key)
         super().write(f"{key}.{beside}" if beside else key, array)
+
+    def write_extras(self, key: str, extras: Extras) -> None:
+        if extras.conllu:
+            super().write(CONLLU + key, np.frombuffer(extras.conllu, np.uint8))
+        if extras.of_labels is not None:
+            if f"{LABELS}.npy" not in self.names:
+                super().write(LABELS, np.frombuffer(dump(list(extras.labels)), np.uint8))
+            super().write(LABEL_SCORES + key, extras.of_labels)
 
 
 @contextmanager
@@ -87,12 +114,29 @@ class Archive(Entries):
         for odd in (name for name in names if not name.endswith(_SUFFIX)):
             problem = f"the zip holds {odd!r}, which is not a NumPy array"
             raise DeptreeError(problem, "Save it with np.savez", place=place)
-        meta = Meta.of(archive.comment.decode("utf-8", "replace"))
-        super().__init__({name.removesuffix(_SUFFIX): name for name in names}, place, meta)
+        meta, own = Meta.of(archive.comment.decode("utf-8", "replace")), [each.removesuffix(_SUFFIX) for each in names]
+        self._members = dict(zip(own, names, strict=True))
+        super().__init__({key: self._members[key] for key in own if not key.startswith(OURS)}, place, meta)
         self._archive = archive
-        if not names or len(self.names) < len(names):
-            problem = "the .npz has two entries of the same name" if names else "the .npz holds no arrays"
+        self.words = any(key.startswith(CONLLU) for key in own)
+        if not self.names or len(self._members) < len(names):
+            problem = "the .npz has two entries of the same name" if self.names else "the .npz holds no arrays"
             raise DeptreeError(problem, "Save one matrix per sentence, each under its own key", place=place)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        if LABELS not in self._members:
+            return ()
+        return names_of_labels(self.load(LABELS).tobytes(), self.place_of(LABELS))
+
+    def __getitem__(self, key: str) -> RawScores:
+        found = super().__getitem__(key)
+        conllu, scores = CONLLU + key, LABEL_SCORES + key
+        if self.words or self.labels:
+            data = self.load(conllu).tobytes() if conllu in self._members else b""
+            of_labels = self.load(scores) if scores in self._members else None
+            found.extras = Extras((), data, self.labels, of_labels)
+        return found
 
     def read(self, matrices: ReadSpec) -> Source:
         """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
@@ -117,14 +161,14 @@ class Archive(Entries):
         return found
 
     def load(self, key: str) -> Array:
-        entry = self._archive.NameToInfo[self.names[key]]
+        entry = self._archive.NameToInfo[self._members[key]]
         with self.entry(key) as stream:
             return read_array(BytesIO(stream.read()) if entry.file_size <= _SMALL else stream, self.place_of(key))
 
     @contextmanager
     def entry(self, key: str) -> Iterator[BinaryIO]:
         """Open an entry's bytes; damage becomes a DeptreeError."""
-        name = self.names[key]
+        name = self._members[key]
         try:
             with self._archive.open(name) as stream:
                 yield stream  # type: ignore[misc]
@@ -136,7 +180,12 @@ class Archive(Entries):
 @contextmanager
 def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     with SentenceArrays(path, meta.signature) as out:
-        yield lambda sent_id, scores, forms=None, beside="": out.write(sent_id, scores, beside)
+
+        def write(sent_id: str, scores: Array, extras: Extras = NO_EXTRAS, beside: str = "") -> None:
+            out.write(sent_id, scores, beside)
+            out.write_extras(sent_id, extras)
+
+        yield write
         if out.names == {f"{key}.npy" for key in BATCH}:
             problem = "an .npz of two sentences called scores and lengths would be read as a padded batch"
             raise DeptreeError(problem, _OTHERWISE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import ModuleType
@@ -16,7 +16,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import ARRAYS, Output
 from deptree_cli.io.files.streams import Input, path_of
-from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
+from deptree_cli.io.scores.arrays import MOST_SCORES, NO_EXTRAS, Extras, too_large
 from deptree_cli.io.scores.containers import Entries, Write
 from deptree_cli.io.scores.meta import Meta
 
@@ -94,7 +94,7 @@ def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Wr
     """Write all tensors at once, at the end: the format puts their places first."""
     library, tensors = _library(), dict[str, Array]()
 
-    def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
+    def write(sent_id: str, scores: Array, extras: Extras = NO_EXTRAS, beside: str = "") -> None:
         if sent_id == _METADATA:
             remedy = "Write JSON Lines, or give the sentence another sent_id"
             raise DeptreeError("the name is reserved in safetensors", remedy, sent_id=sent_id)
