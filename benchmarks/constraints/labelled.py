@@ -17,6 +17,7 @@ from benchmarks.corpora import UnavailableError, corpus
 from benchmarks.timing import times
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.containers.npz import LABEL_SCORES, LABELS
 from deptree_cli.io.scores.records import ScoredSentence
 
 # Sentences of a treebank, at most.
@@ -72,9 +73,12 @@ def treebanks(folder: Path) -> Iterator[Labelled]:
 def _dumped(source: Path, folder: Path) -> Path:
     """A folder with the scores of labels that the parser gives to all sentences."""
     folder.mkdir()
-    written = ["--to-label-scores", str(folder / "label_scores.npz"), "--to-labels", str(folder / "labels.json")]
-    command = ["dump", "natasha", str(source / "sentences.conllu"), "-o", str(folder / "scores.npz"), *written]
+    command = ["dump", "natasha", str(source / "sentences.conllu"), "-o", str(folder / "all.npz")]
     subprocess.run([sys.executable, "-m", "deptree_cli", *command, "-q"], check=True)
+    with np.load(folder / "all.npz") as found:
+        of_labels = {name.removeprefix(LABEL_SCORES): found[name] for name in found if name.startswith(LABEL_SCORES)}
+        (folder / "labels.json").write_bytes(found[LABELS].tobytes())
+    np.savez(folder / "label_scores.npz", **of_labels)
     return folder
 
 

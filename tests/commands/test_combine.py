@@ -52,7 +52,7 @@ def test_a_product_is_read_by_other_commands(done, hot) -> None:
         expected = type(found)(0.5 * ours[name].log_scores + 2 * theirs[name].log_scores)
         np.testing.assert_allclose(found.marginals(), expected.marginals(), atol=1e-9)
     lines = done(f"combine {A} hot.npz $SENTENCES").out
-    assert json.loads(lines.splitlines()[1])["forms"][0] == "She"
+    assert json.loads(lines.splitlines()[1])["conllu"].split("\t")[1] == "She"
     assert done("decode -", stdin=lines).rows[0]["heads"] == [2, 0, 4, 2, 7, 7, 2, 2]
 
 

@@ -15,6 +15,7 @@ import pytest
 from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores.layout import PRESETS
 from tests.bounded import bounded
+from tests.lines import table
 from tests.sample import DATA
 
 
@@ -58,9 +59,13 @@ def test_weights_that_no_float_holds(done, put):
     assert "forbidden" not in done("convert far.npy --from head-dep,log --to log").err
 
 
+def forms_of(row):
+    return [line.split("\t")[1] for line in row["conllu"].splitlines() if line[:1].isdigit()]
+
+
 def test_forms_stay_and_make_conllu(done):
     lines = done("convert $DATA/scores.jsonl --from natasha").out
-    assert json.loads(lines.splitlines()[1])["forms"][:3] == ["She", "saw", "the"]
+    assert forms_of(json.loads(lines.splitlines()[1]))[:3] == ["She", "saw", "the"]
     out = done("decode - --format conllu", stdin=lines).out.decode()
     assert "# text = She saw the man with the telescope ." in out
     assert "\n2\tsaw\t_\t_\t_\t_\t0\troot\t_\tHeadProb=0.9999" in out
@@ -102,7 +107,101 @@ def test_every_transport(done, put, transport, name, line):
         assert not feeder.is_alive()
 
 
-FILES = "--to-conllu s.conllu --to-label-scores l.npz --to-labels l.json"
+@pytest.fixture(params=["npz", "jsonl"])
+def whole(request, put):
+    """The name of a file that holds the sample's scores, sentences and scores of labels."""
+    blocks = (DATA / "gold.conllu").read_text("utf-8").split("\n\n")
+    conllu = {block.split("\n")[0].removeprefix("# sent_id = "): f"{block}\n\n" for block in blocks if block}
+    labels, found, rows = json.loads((DATA / "labels.json").read_text("utf-8")), {}, []
+    with np.load(DATA / "scores.npz") as scores, np.load(DATA / "label_scores.npz") as label_scores:
+        for key in scores:
+            found |= {key: scores[key], f"deptree/label_scores/{key}": label_scores[key]}
+            found[f"deptree/conllu/{key}"] = np.frombuffer(conllu[key].encode(), np.uint8)
+            parts = scores[key].tolist(), label_scores[key].tolist()
+            rows.append({"sent_id": key, "scores": parts[0], "label_scores": parts[1], "labels": labels})
+            rows[-1]["conllu"] = conllu[key]
+    found["deptree/labels"] = np.frombuffer(json.dumps(labels).encode(), np.uint8)
+    if request.param == "npz":
+        np.savez("all.npz", **found)
+    else:
+        put("all.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return f"all.{request.param} --from natasha"
+
+
+EVERYTHING = """
+    decode {} --format conllu      | tree_prob
+    decode {} --rules ud -k 2 --format jsonl | certified
+    sample {} -k 3 --seed 1 --format jsonl | label_log_prob
+    marginals {} --format tsv      | label
+    doubt {} --rank entropy        | sent_id
+    partition {}                   | log_z
+    repair $GOLD --scores {} --worth 0 | OldHead
+"""
+
+
+@pytest.mark.parametrize(("line", "parts"), table(EVERYTHING))
+def test_one_file_is_as_good_as_four(deptree, whole, line, parts):
+    sentences = "" if line.startswith("repair") else "--conllu $GOLD"
+    one = deptree(f"{line.format(whole)} -q --no-header")
+    four = deptree(f"{line.format('$SCORES')} {sentences} $LABELS -q --no-header")
+    assert (one.code, one.out.replace(b"all.npz", b"")) == (four.code, four.out.replace(b"scores.npz", b""))
+    assert parts[0].encode() in one.out
+
+
+def test_what_is_given_by_hand_comes_first(done, refused, put, whole):
+    put("few.json", '["x", "y"]')
+    refused(f"decode {whole} --labels few.json", "there are scores of 15 labels, but few.json names 2")
+    names = [f"l{number}" for number in range(15)]
+    put("names.json", json.dumps(names))
+    (first, *_) = done(f"decode {whole} --labels names.json").rows[1:]
+    assert {*first["deprels"]} < {*names, "root"}
+    put("renamed.conllu", (DATA / "gold.conllu").read_bytes().replace(b"telescope", b"periscope"))
+    assert b"periscope" in done(f"decode {whole} --conllu renamed.conllu").out
+    scores = done(f"decode {whole} --label-scores $DATA/label_scores.npz --labels $DATA/labels.json -q").out
+    assert scores == done(f"decode {whole} -q").out
+
+
+def test_convert_makes_one_file_of_four(done, whole):
+    form = whole.split()[0]
+    done(f"convert $SCORES --conllu $GOLD $LABELS -o new_{form}")
+    done(f"convert {whole} -o again_{form}")
+    for line in ("marginals {} --format tsv -q", "decode {} --format conllu -q"):
+        found = [done(line.format(each)).out for each in (f"new_{form}", f"again_{form}", whole)]
+        assert found[0].count(b"\n") == found[2].count(b"\n")
+        assert found[0].partition(b"\n")[2] == found[1].partition(b"\n")[2]
+    rows, known = (done(f"decode {each} -q").rows[1:] for each in (f"new_{form}", whole))
+    for row, other in zip(rows, known, strict=True):
+        assert (row["heads"], row["deprels"]) == (other["heads"], other["deprels"])
+        assert row["label_log_prob"] == pytest.approx(other["label_log_prob"], abs=1e-9)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"conllu": 1}, "the field conllu is not text. Give the sentence in CoNLL-U"),
+        ({"conllu": "1\tx\n\n"}, "2 columns where a word has 10"),
+        ({"conllu": "1\tNo" + "\t_" * 8 + "\n\n"}, "the CoNLL-U beside the scores has 1 word, the scores 2"),
+        ({"label_scores": [[[1]]]}, "the field labels has no names (there is none)"),
+        ({"label_scores": [[[1]]], "labels": ["x", "x"]}, "the label 'x' is listed twice"),
+        ({"label_scores": [[[1]]], "labels": [1]}, "1 is not a name"),
+        ({"label_scores": [[1]], "labels": ["x"]}, "the field label_scores is not a list of lists of lists"),
+        ({"label_scores": [[[1], [1]], [[1], [1]]], "labels": ["x"]}, "the scores of labels have 1 word"),
+    ],
+)
+def test_what_beside_scores_is_wrong(refused, row, says):
+    stdin = json.dumps({"scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]], **row}).encode()
+    refused("decode - --from log,head-dep,first", says, stdin=stdin)
+
+
+def test_names_of_what_is_no_sentence(refused, put):
+    row = {"sent_id": "deptree/conllu/x", "scores": [[0, 1], [0, 0]]}
+    line = "convert - --from log,head-dep,first -o x.npz"
+    refused(line, "names with deptree/ mean no sentence", stdin=json.dumps(row).encode())
+    np.savez("y.npz", **{"deptree/labels": np.frombuffer(b'["x"]', np.uint8)})
+    refused("partition y.npz", "the .npz holds no arrays")
+
+
 needs_natasha = pytest.mark.skipif(find_spec("slovnet") is None, reason="natasha is not installed")
 
 
@@ -122,42 +221,54 @@ def test_dumped_text_goes_through_the_pipe(done):
     assert dumped.signature.startswith("deptree|dump|from:natasha|parser:")
     assert [row["sent_id"] for row in rows] == [str(number) for number in range(1, 11)]
     text = "".join((DATA / "paragraphs.txt").read_text(encoding="utf-8").split())
-    assert "".join(form for row in rows for form in row["forms"]) == text
+    assert "".join(form for row in rows for form in forms_of(row)) == text
     for row in rows:
-        assert list(row) == ["sent_id", "scores", "forms"]
-        assert np.array(row["scores"]).shape == (len(row["forms"]), len(row["forms"]) + 1)
+        assert list(row) == ["sent_id", "scores", "conllu", "labels", "label_scores"]
+        n = len(forms_of(row))
+        assert np.shape(row["scores"]) == (n, n + 1)
+        assert np.shape(row["label_scores"]) == (n, n + 1, len(row["labels"]))
     scores = dumped.out.partition(b"\n")[2]
     samples = done("sample - --from natasha -k 5 --seed 7", stdin=scores).rows
     assert [row["sent_id"] for row in samples] == [row["sent_id"] for row in rows for _ in range(5)]
-    assert rows[0]["forms"] == ["Ранним", "утром", "над", "рекой", "поднялся", "туман", "."]
+    assert forms_of(rows[0]) == ["Ранним", "утром", "над", "рекой", "поднялся", "туман", "."]
     assert done("decode - --from natasha", stdin=scores).rows[0]["heads"] == [2, 5, 4, 5, 0, 5, 5]
 
 
 @needs_natasha
-def test_every_file_of_a_dump(done, udvalidate, tmp_path):
-    assert done(f"dump natasha $DATA/paragraphs.txt -o s.npz {FILES} --batch 3").out == b""
+def test_all_of_a_dump_is_in_one_archive(done, udvalidate, put, tmp_path):
+    assert done("dump natasha $DATA/paragraphs.txt -o s.npz --batch 3").out == b""
     rows = done("dump natasha $DATA/paragraphs.txt --no-header").rows
-    labels = json.loads(Path("l.json").read_bytes())
-    assert "nsubj" in labels
-    with np.load("s.npz") as scores, np.load("l.npz") as label_scores, zipfile.ZipFile("s.npz") as archive:
+    with np.load("s.npz") as found, zipfile.ZipFile("s.npz") as archive:
         assert archive.comment.decode().startswith("deptree|dump|from:natasha|")
-        assert list(scores) == list(label_scores) == [row["sent_id"] for row in rows]
+        labels = json.loads(found["deptree/labels"].tobytes())
+        assert "nsubj" in labels
+        assert [name for name in found if not name.startswith("deptree/")] == [row["sent_id"] for row in rows]
         for row in rows:
-            assert scores[row["sent_id"]].tolist() == row["scores"]
-            assert label_scores[row["sent_id"]].shape == (*np.shape(row["scores"]), len(labels))
+            assert found[row["sent_id"]].tolist() == row["scores"]
+            assert found[f"deptree/label_scores/{row['sent_id']}"].tolist() == row["label_scores"]
+        blocks = b"".join(found[f"deptree/conllu/{row['sent_id']}"].tobytes() for row in rows)
+    put("s.conllu", blocks)
     checked = udvalidate(tmp_path / "s.conllu", 1)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    decoded = done("decode s.npz --from natasha --conllu s.conllu").out.decode()
+    decoded = done("decode s.npz --format conllu").out.decode()
     assert "# text = «Сегодня будет жарко», — сказал он и посмотрел на восток." in decoded
+    piped = done("decode - --format conllu", stdin=done("dump natasha $DATA/paragraphs.txt").out)
+    assert piped.out.decode() == decoded
 
 
 @needs_natasha
 def test_conllu_keeps_tokens_and_bytes(done):
     own = (DATA / "sentences.conllu").read_bytes()
-    ran = done("dump natasha - --to-conllu s.conllu --no-header", stdin=own)
+    ran = done("dump natasha - --no-header", stdin=own)
     with np.load(DATA / "scores.npz") as known:
         assert {row["sent_id"]: np.shape(row["scores"]) for row in ran.rows} == {key: known[key].shape for key in known}
-    assert Path("s.conllu").read_bytes() == own
+    assert "".join(row["conllu"] for row in ran.rows).encode() == own
+
+
+@needs_natasha
+def test_what_holds_no_sentences_says_so(done):
+    ran = done("dump natasha $DATA/paragraphs.txt -o s.safetensors")
+    assert ".safetensors holds no sentences and no labels: .npz and .jsonl do" in ran.err
 
 
 @needs_natasha
@@ -165,7 +276,7 @@ def test_what_the_input_is_can_be_said(done, refused):
     heading = "# Утро\n\nТуман над рекой.\n".encode()
     refused("dump natasha", "If this is text, pass --input text.", stdin=heading)
     rows = done("dump natasha --input text --no-header", stdin=heading).rows
-    assert [row["forms"] for row in rows] == [["#", "Утро"], ["Туман", "над", "рекой", "."]]
+    assert [forms_of(row) for row in rows] == [["#", "Утро"], ["Туман", "над", "рекой", "."]]
 
 
 @pytest.mark.slow("process")
@@ -181,8 +292,8 @@ def test_scores_come_before_the_text_ends(warm):
         process.stdin.close()
         last = process.stdout.read().splitlines()[-1]
     assert process.returncode == 0
-    assert json.loads(first)["forms"] == ["Шёл", "дождь", "."]
-    assert json.loads(last)["forms"] == ["Потом", "выглянуло", "солнце", "."]
+    assert forms_of(json.loads(first)) == ["Шёл", "дождь", "."]
+    assert forms_of(json.loads(last)) == ["Потом", "выглянуло", "солнце", "."]
 
 
 @needs_natasha
@@ -192,10 +303,9 @@ def test_scores_come_before_the_text_ends(warm):
     [
         ("", b" \n\n", "standard input: the file is empty"),
         ("", b"\xd0\xa2\xff", "standard input:1: this is not UTF-8"),
-        ("--to-conllu -", b"x", "would write the same file"),
         ("--input conllu", b"Text.\n", "1 column where a word has 10"),
         # the second block is none: what was asked for does not appear
-        (f"-o s.npz {FILES} --batch 1 -q", ("1\tДа" + "\t_" * 8 + "\n\n1\tДа\n\n").encode(), "standard input:3"),
+        ("-o s.npz --batch 1 -q", ("1\tДа" + "\t_" * 8 + "\n\n1\tДа\n\n").encode(), "standard input:3"),
     ],
 )
 def test_what_dump_refuses(refused, tmp_path, line, stdin, says):
@@ -219,6 +329,9 @@ def test_forbidden_arcs_and_no_labels(refused, done, monkeypatch, afresh):
     monkeypatch.setattr("deptree_cli.io.parsers.adapters.load_supar", lambda model: Adapter())
     block = b"1\tNo\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     ran = done("dump supar --model m", stdin=block)
-    assert ran.rows[1:] == [{"sent_id": "1", "scores": [[None, 0.5], [0.5, None]], "forms": ["No"]}]
+    (row,) = ran.rows[1:]
+    assert (row["scores"], forms_of(row)) == ([[None, 0.5], [0.5, None]], ["No"])
+    assert "label_scores" not in row
+    assert "supar gives no scores of labels here: trees will have no labels" in ran.err
     assert "|model:m|" in ran.signature
-    refused("dump supar --model m --to-labels l.json", "supar has no labels with this model", stdin=block)
+    refused("dump supar --model m --to-labels l.json", "There is no --to-labels now: the file of scores holds them.")

@@ -107,7 +107,7 @@ GIVEN = """
     --samples two.jsonl; --rank entropy; --score-kind log; --scores scores.npz; --seconds 1e-9; --seed 2;
     --sent-id-format {id}~{k}; --sentence 2; --shard 1/2; --size 4; --space multi-root; --states 2;
     --target target.txt; --temperature 2; --text pairs.txt; --threshold 0.45; --to dep-head,last,log;
-    --to-conllu written.conllu; --to-label-scores to.npz; --to-labels to.json; --to-scores t.npz; --top 1;
+    --to-labels to.json; --to-scores t.npz; --top 1;
     --unlabelled raw.conllu; --weights 0.25,0.75; --within 0.5; --words 20; --worth 0.1; --output out.jsonl;
     calibrate --output out.json; repair --output out.conllu; report --output out.html; show --output out.svg;
     bitext show --output out.txt; hpyp parse --output out.conllu; hpyp generate --output out.conllu"""
@@ -137,8 +137,6 @@ NEVER = {
 REFUSED = {
     "repair --budget": "a search that ends before a tree is found is an error",
     "dump --model": "natasha has none",
-    "dump --to-labels": "natasha has none",
-    "dump --to-label-scores": "natasha has none",
 }
 
 

@@ -129,8 +129,6 @@ OVERWRITING = """
     convert $DATA/label_scores.npz --from natasha --labels l.json --to-labels s -o s
     convert $DATA/label_scores.npz --from natasha --labels l.json --to-labels l.json -o s.jsonl
     dump natasha g.conllu -o g.conllu
-    dump natasha g.conllu -o s.jsonl --to-conllu s.jsonl
-    dump natasha g.conllu -o s.jsonl --to-labels t --to-label-scores t
 """
 
 

@@ -265,8 +265,7 @@ def test_sentences_that_cannot_be_read_or_that_a_parser_cannot_score(deptree, pu
     monkeypatch.setattr("deptree_cli.io.parsers.adapters.load_supar", lambda model: Failing())
     adapter_of.cache_clear()
     put("bad.conllu", GOLD.read_bytes().replace(b"3\tn't", b"4\tn't"))
-    files = "--model m -o s.npz --to-conllu s.conllu --to-label-scores l.npz --to-labels l.json"
-    line = f"{files} --batch {size} --jobs {workers}"
+    line = f"--model m -o s.npz --batch {size} --jobs {workers}"
     refused, left = deptree(f"dump supar $GOLD {line}"), [path.name for path in Path.cwd().iterdir()]
     ran = deptree(f"dump supar bad.conllu {line} --on-error skip")
     adapter_of.cache_clear()
@@ -277,8 +276,9 @@ def test_sentences_that_cannot_be_read_or_that_a_parser_cannot_score(deptree, pu
     assert skipped(ran)[1:] == ["en-4: supar gave scores that are not numbers. Check its model."]
     assert ran.said[-1] == "deptree: 2 sentences skipped"
     sound = ["en-1", "en-3", "cs-1", "cs-2", "ru-1", "ru-2"]
-    with np.load("s.npz") as scores, np.load("l.npz") as labels:
-        assert list(scores) == list(labels) == sound
-        assert all((scores[name] == len(scores[name])).all() for name in scores)
-    assert Path("s.conllu").read_text(encoding="utf-8").count("# sent_id") == 6
-    assert json.loads(Path("l.json").read_bytes()) == ["x", "y"]
+    with np.load("s.npz") as found:
+        assert [name for name in found if not name.startswith("deptree/")] == sound
+        assert all((found[name] == len(found[name])).all() for name in sound)
+        for part in ("conllu", "label_scores"):
+            assert [name.rpartition("/")[2] for name in found if name.startswith(f"deptree/{part}/")] == sound
+        assert json.loads(found["deptree/labels"].tobytes()) == ["x", "y"]

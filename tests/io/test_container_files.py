@@ -18,7 +18,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import Input
-from deptree_cli.io.scores.arrays import Raw, ReadSpec
+from deptree_cli.io.scores.arrays import Extras, Raw, ReadSpec
 from deptree_cli.io.scores.containers import CONTAINERS, open_scores, safetensors
 from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.meta import NOTHING, Meta
@@ -308,8 +308,8 @@ def test_without_the_library_of_safetensors(tmp_path, read, says, monkeypatch) -
 def test_lines_with_and_without_a_name(read) -> None:
     lines = '\ufeff{"sent_id": "s1", "scores": [[1, 2]], "forms": ["a"]}\r\n\n{"scores": [[1.5, 2], [3, true]]}\n'
     named, bare, numbered = read("a.jsonl", lines + '{"sent_id": 7, "scores": [[1, 2]]}')
-    assert (named.key, named.place, named.forms) == ("s1", "a.jsonl:1", ("a",))
-    assert (bare.key, bare.place, bare.forms) == (None, "a.jsonl:3", ())
+    assert (named.key, named.place, named.extras.forms) == ("s1", "a.jsonl:1", ("a",))
+    assert (bare.key, bare.place, bare.extras.forms) == (None, "a.jsonl:3", ())
     np.testing.assert_array_equal(bare.scores, [[1.5, 2], [3, 1]])
     assert numbered.key == "7"
 
@@ -370,8 +370,8 @@ def test_a_line_is_handed_on_before_the_next_is_there() -> None:
 def test_the_header_waits_for_the_first_sentence(scratch) -> None:
     row = '{"sent_id":"x","scores":[[1.0,null]]'
     signed = '{"signature":"me"}\n' + row + ',"forms":["word"]}\n'
-    for has_header, forms, lines in ((True, None, ""), (True, ("word",), signed), (False, None, row + "}\n")):
+    for has_header, forms, lines in ((True, (), ""), (True, ("word",), signed), (False, (), row + "}\n")):
         with CONTAINERS.get("jsonl").write(scratch("a.jsonl", b"x"), Meta("me"), has_header) as write:
             if lines:
-                write("x", np.array([[1, -np.inf]], np.float32), forms)
+                write("x", np.array([[1, -np.inf]], np.float32), Extras(forms))
         assert Path("a.jsonl").read_text() == lines

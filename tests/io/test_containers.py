@@ -21,7 +21,7 @@ from deptree_cli.core.register import Register
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores import containers
-from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec, Source
+from deptree_cli.io.scores.arrays import Extras, Raw, RawScores, ReadSpec, Source
 from deptree_cli.io.scores.containers import CONTAINERS, Container, Write, open_scores, starting
 from deptree_cli.io.scores.containers.npz import BESIDE
 from deptree_cli.io.scores.layout import layout
@@ -48,10 +48,10 @@ def contents(path: str, dimensions: int = 2) -> tuple[Meta, list[Raw]]:
         return file.meta, list(in_order(file.read(ReadSpec(dimensions))))
 
 
-def written(container: Container, arrays: dict, forms: Sequence[str] | None = None, meta: Meta = META) -> bytes:
+def written(container: Container, arrays: dict, forms: Sequence[str] = (), meta: Meta = META) -> bytes:
     with container.write("written", meta, True) as write:
         for name, scores in arrays.items():
-            write(name, scores, forms)
+            write(name, scores, Extras(forms))
     return Path("written").read_bytes()
 
 
@@ -113,7 +113,7 @@ def test_what_is_written_is_read_again(container: Container, deliver, dimensions
     assert meta == (META if container.keeps_meta(True) else NOTHING)
     for raw, (name, scores) in zip(raws, arrays.items(), strict=True):
         assert (raw.key, raw.padded, raw.length) == (name if container.named else None, False, None)
-        assert raw.forms == (("a", "č") if container.name == "jsonl" else ())
+        assert raw.extras.forms == (("a", "č") if container.name == "jsonl" else ())
         assert raw.place.startswith("standard input" if path == "-" else path)
         np.testing.assert_array_equal(raw.scores, scores)
 
@@ -231,7 +231,7 @@ def open_text(file: Input) -> Iterator[Text]:
 def write_text(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     with Output(path) as out:
         out.write(f"TREES {meta.signature}\n".encode())
-        yield lambda sent_id, scores, forms=None: out.write(b"%s\n" % " ".join(map(str, scores[0].tolist())).encode())
+        yield lambda sent_id, scores, extras=None: out.write(b"%s\n" % " ".join(map(str, scores[0].tolist())).encode())
 
 
 TEXT = Container("text", (".trees",), starting(b"TREES"), open_text, write_text)

@@ -380,8 +380,7 @@ def kind(name, **more):
 def test_models_of_stanza_that_are_refused(build, parts, says):
     with says(*parts):
         build()
-    with says("gives no label scores", "pip install --upgrade stanza"):
-        of_stanza(kinds=2)[0].scores(BATCH, True)
+    assert all(labels is None for _, labels in of_stanza(kinds=2)[0].scores(BATCH, True))  # an older version
 
 
 def test_stanzas_tokens_words_and_spaces():

@@ -117,9 +117,10 @@ def _own_words(raw: RawScores, sent_id: str, n: int) -> Block:
     from deptree_cli.io.conllu.blocks import Block, Chunk  # few scores come with sentences
 
     block = Block(Chunk(raw.extras.conllu, 1), raw.place)
-    if block.n != n or block.sent_id not in ("", sent_id):
-        problem = f"the CoNLL-U beside the scores is of sentence {block.sent_id} with {counted(block.n, 'word')}"
-        problem += f", the scores have {n}" * (block.n != n)
+    problem = "" if block.sent_id in ("", sent_id) else f"the CoNLL-U beside the scores is of {block.sent_id}"
+    if block.n != n:
+        problem = f"the CoNLL-U beside the scores has {counted(block.n, 'word')}, the scores {n}"
+    if problem:
         raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
     return block
 
