@@ -328,7 +328,7 @@ def of_stanza(kinds=3, batches=APART):
         arcs = np.log(padded(sentences) / 1000 + 1)
         for row in arcs:
             np.fill_diagonal(row, -np.inf)
-        return 0, [arcs, arcs, padded(sentences, labels=2)][:kinds]
+        return 0, [arcs, None, padded(sentences, labels=2)][:kinds]
 
     def loader(given, size, config, pretrain, *, vocab, evaluation):
         assert (size, pretrain, vocab["deprel"], evaluation) == (50, "vectors", RELATIONS, True)
