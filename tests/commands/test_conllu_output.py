@@ -300,7 +300,7 @@ PLUS = [
     f"inspect {WORDS} --json",
     f"show {WORDS} --sentence en-1",
     f"report {WORDS} -o report.html",
-    f"convert {WORDS} -o out.jsonl",
+    f"convert {WORDS} -o out.npy --to log",
     "hpyp train words.conllup -o out.npz --iterations 1 --seed 1",
     "hpyp parse model.npz words.conllup --particles 5 --tags predict -k 2 --seed 1",
     "hpyp surprisal model.npz words.conllup --particles 5 --seed 1",

@@ -16,6 +16,7 @@ from deptree_cli.io.parsers import adapter_of
 from deptree_cli.io.scores.layout import PRESETS
 from tests.bounded import bounded
 from tests.lines import table
+from tests.plus import to_plus
 from tests.sample import DATA
 
 
@@ -182,6 +183,12 @@ def test_convert_makes_one_file_of_four(done, whole):
         ({"conllu": 1}, "the field conllu is not text. Give the sentence in CoNLL-U"),
         ({"conllu": "1\tx\n\n"}, "2 columns where a word has 10"),
         ({"conllu": "1\tNo" + "\t_" * 8 + "\n\n"}, "the CoNLL-U beside the scores has 1 word, the scores 2"),
+        (
+            {"conllu": "1\tNo" + "\t_" * 8 + "\n\n1\tNo" + "\t_" * 8 + "\n\n"},
+            "the CoNLL-U beside the scores has 2 sent",
+        ),
+        ({"conllu": "# sent_id = a\n1\tNo" + "\t_" * 8 + "\n2\tNo" + "\t_" * 8 + "\n\n"}, "the scores is of a"),
+        ({"conllu": "\n"}, "the CoNLL-U beside the scores is no sentence"),
         ({"label_scores": [[[1]]]}, "the field labels has no names (there is none)"),
         ({"label_scores": [[[1]]], "labels": ["x", "x"]}, "the label 'x' is listed twice"),
         ({"label_scores": [[[1]]], "labels": [1]}, "1 is not a name"),
@@ -192,6 +199,14 @@ def test_convert_makes_one_file_of_four(done, whole):
 def test_what_beside_scores_is_wrong(refused, row, says):
     stdin = json.dumps({"scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]], **row}).encode()
     refused("decode - --from log,head-dep,first", says, stdin=stdin)
+
+
+def test_sentences_of_other_columns_beside_scores(done, put):
+    put("words.conllup", to_plus((DATA / "gold.conllu").read_text("utf-8")))
+    done("convert $SCORES --conllu words.conllup -o all.npz")
+    lines = ("decode all.npz --format conllu -q --no-header", "decode $SCORES --conllu words.conllup -q --no-header")
+    one, two = (done(line).out for line in lines)
+    assert one == two
 
 
 def test_names_of_what_is_no_sentence(refused, put):

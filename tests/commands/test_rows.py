@@ -286,6 +286,7 @@ check-bias figure1.npy --sampler wilson-rc -k 500 --seed 7
 inspect {SCORES} --gold gold.conllu
 inspect scores.npy --from head-dep,log --conllu gold.conllu
 convert {SCORES} --header
+convert {SCORES} {CONLLU} {LABELS}
 dump natasha paragraphs.txt
 hpyp train treebank.conllu -o model.npz --iterations 2 --seed 1
 hpyp parse model.npz raw.conllu

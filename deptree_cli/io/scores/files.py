@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,15 +115,18 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
 
 
 def _own_words(raw: RawScores, sent_id: str, n: int) -> Block:
-    from deptree_cli.io.conllu.blocks import Block, Chunk  # few scores come with sentences
+    from deptree_cli.io.conllu.blocks import read_blocks_or_errors  # few scores come with sentences
 
-    block = Block(Chunk(raw.extras.conllu, 1), raw.place)
-    problem = "" if block.sent_id in ("", sent_id) else f"the CoNLL-U beside the scores is of {block.sent_id}"
-    if block.n != n:
-        problem = f"the CoNLL-U beside the scores has {counted(block.n, 'word')}, the scores {n}"
-    if problem:
-        raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
-    return block
+    problem, remedy = "is no sentence", "Check what wrote them, or give the sentences with --conllu"
+    blocks = list(read_blocks_or_errors(BytesIO(raw.extras.conllu), raw.place))
+    for block in blocks[:1]:
+        if isinstance(block, DeptreeError):
+            raise block
+        if len(blocks) == 1 and block.n == n and block.sent_id in ("", sent_id):
+            return block
+        problem = f"has {counted(block.n, 'word')}, the scores {n}" if block.n != n else f"is of {block.sent_id}"
+        problem = problem if len(blocks) == 1 else f"has {len(blocks)} sentences"
+    raise DeptreeError(f"the CoNLL-U beside the scores {problem}", remedy)
 
 
 def _add_own_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
