@@ -303,3 +303,7 @@ def reference(deptree, expected, name: str, reader: str) -> list[float]:
             np.savez("bare.npz", **arrays)
         expected[name, reader] = numbers(deptree(*reading_line(reader, "bare.npz"), *WRITERS[name].read, "-q"))
     return expected[name, reader]
+
+
+def test_names_that_are_no_text_are_written_out(refused) -> None:
+    refused(["partition", "a\udcff\x1b[1m.npz"], r"deptree: a\xff\x1b[1m.npz: no such file")
