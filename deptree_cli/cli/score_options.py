@@ -185,6 +185,8 @@ class Scores(Bundle):
 
     @property
     def news(self) -> list[str]:
+        if self.given:
+            return []
         sources, asked = [each.source for each in self.files], layouts().layout(self.preset)
         chosen = {"trees": own_trees(sources), "from": self.how.layout.reading != asked.reading}
         return [name for name, by_file in chosen.items() if by_file]

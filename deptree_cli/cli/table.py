@@ -103,7 +103,7 @@ COMMANDS = {
         "Report how a score file is interpreted.", "deptree inspect scores.npz --from natasha --conllu gold.conllu"
     ),
     "show": Entry(
-        "Draw a sentence: arcs with their probabilities, or samples.",
+        "Draw a sentence: its tree, arcs with their probabilities, or samples.",
         "deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg",
         writes="picture",
     ),

@@ -1,4 +1,4 @@
-"""``deptree diff``: what annotations of the same sentences differ in, word by word: as rows, pictures, or in MISC."""
+"""``deptree diff``: what annotations of the same sentences differ in, word by word: as rows, or in MISC."""
 
 from __future__ import annotations
 
@@ -19,24 +19,19 @@ from deptree_cli.cli.options import INPUT, command, opt, use
 from deptree_cli.cli.run import ALONE, Fold, Job, Run, Source
 from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import Out
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.evaluation import universal
 from deptree_cli.io.conllu.blocks import Block, Chunk
 from deptree_cli.io.conllu.columns import OTHER_DEPREL, OTHER_HEAD, UNKNOWN, decoded, no_column
-from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Row, Sheet
-from deptree_cli.io.encoders.pictures import as_text
+from deptree_cli.io.encoders.base import CONLLU, Row, Sheet
 from deptree_cli.io.files.streams import STDIN, place_of, share_of
 from deptree_cli.io.pairing import LOST, Tokens, aligned_words, known_tokens, tokens_in, words_of
-from deptree_cli.io.pictures.arcs import Arc, shown_form
-from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
 from deptree_cli.io.read import blocks_side, check_words, read, sentence_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Companion, Sentence, Side
 from deptree_cli.io.trees import blocks_of, format_of_trees
 from deptree_cli.kernels.budget import BYTES, foresee
-
-TEXT = as_text(differences_to_text)
 
 # What a word may differ in, and what the last line says of it; the first two always.
 WORD, HEAD, LABEL, SUBTYPE = "word", "head", "label", "subtype"
@@ -69,16 +64,17 @@ _FIELDS = {
 def diff(
     files: tuple[str, ...] = opt(metavar="A B [C]...", many=True, type=INPUT),
     scores: Scores | None = beside("Scores that tell which head is likelier.", lacks=["lengths"]),
-    out: Out = use(Out, formats=(TEXT, JSONL.name, TSV.name, CONLLU.name)),
+    out: Out = use(Out, formats=(*ROWS, CONLLU.name)),
     run: Run = use(Run, lacks=ALONE),
 ) -> int:
     """List the words in which trees of the same sentences differ.
 
     Given trees (CoNLL-U, or JSON Lines of sent_id and heads), it writes a row for each word whose head or label
     differs: head, head_form and deprel in each file (head_a, head_b, ...) and what differs; with --scores, the
-    probability of each head, and which is likelier. A terminal shows the arcs of both; --format conllu writes A with
-    OtherHead and OtherDeprel in MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2
-    unusable.
+    probability of each head, and which is likelier. --format conllu writes A with OtherHead and OtherDeprel in MISC;
+    deptree show A B draws both trees of a sentence.
+
+    Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2 unusable input.
     """
     if len(files) < 2:
         raise click.UsageError("Only one file. Pass two or more: A B.")
@@ -92,10 +88,10 @@ def diff(
     shown = 3 + (scores is not None) + bool(scores and scores.how.labels)
     answers = [name for letter in LETTERS[: len(files)] for name in _FIELDS[letter][:shown]]
     more = ["likelier"] * (scores is not None) + ["differs"] + ["file", "line"] * (len(files) > 2)
-    sheet = Sheet(("sent_id", "word", "form", "upos", *answers, *more))
-    names = tuple(f"{letter}: {Path(path).name}" for letter, path in zip(LETTERS, files, strict=False))
+    columns = ["sent_id", "word", "form", "upos", *answers, *more]
+    sheet = Sheet(columns, "", {name: name for name in columns if name not in ("upos", "file", "line")})  # to fit 80
     found = DifferencesFound()
-    return max(job.write(partial(find_differences, names), sheet=sheet, folds=[found]), found.exit_code)
+    return max(job.write(partial(find_differences, len(files)), sheet=sheet, folds=[found]), found.exit_code)
 
 
 def _check_trees(paths: Sequence[str]) -> None:
@@ -181,13 +177,6 @@ class Answer(NamedTuple):
         head, label = ("_" if each in (None, LOST) else str(each) for each in self[:2])
         return f"{OTHER_HEAD}={head}|{OTHER_DEPREL}={label.translate(_BAR)}"
 
-    def arc(self, word: int) -> Arc | None:
-        """The arc of a word, as probable as it is with its label; without scores it is certain."""
-        if self.head is None or self.head == LOST:
-            return None
-        prob = self.probs[-1] if self.probs else 1.0
-        return Arc(self.head, word, prob or 0.0, shown_form(self.label) if self.label else "")
-
 
 class Difference(NamedTuple):
     """A word (of the first annotation, from 1 on) about which annotations differ; `kind` is one of `KINDS`.
@@ -249,15 +238,15 @@ class Annotation:
         return decoded(cell, self.block.place)
 
 
-def find_differences(names: tuple[str, ...], scored: Sentence | ScoredSentence, _: None) -> DifferentWords:
+def find_differences(files: int, scored: Sentence | ScoredSentence, _: None) -> DifferentWords:
     """What annotations of a sentence differ in. A word whose row is the same in all of them is not looked into."""
     sentence = scored if isinstance(scored, Sentence) else scored.record
-    blocks = [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, len(names)))]
+    blocks = [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, files))]
     for block in blocks:
         if "head" not in block.columns:
             raise no_column("head", block.columns, "trees", block.place)
     if all(block.raw == blocks[0].raw for block in blocks[1:]):
-        return DifferentWords(sentence.sent_id, blocks, names)
+        return DifferentWords(sentence.sent_id, blocks)
     first = Annotation(blocks[0])
     annotations = [first, *(Annotation(block, first) for block in blocks[1:])]
     others = [each for each in annotations if each.words is not None]
@@ -269,7 +258,7 @@ def find_differences(names: tuple[str, ...], scored: Sentence | ScoredSentence, 
         found = [word for word in found if word.kind in (WORD, HEAD)]
     if found and isinstance(scored, ScoredSentence):
         found = _with_probabilities(scored, found)
-    return DifferentWords(sentence.sent_id, blocks, names, found, unlabelled, unpaired)
+    return DifferentWords(sentence.sent_id, blocks, found, unlabelled, unpaired)
 
 
 def _difference(annotations: Sequence[Annotation], at: int) -> Difference | None:
@@ -316,7 +305,7 @@ def _known_form(annotations: Sequence[Annotation], word: int) -> str:
 
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
 class DifferentWords:
-    """A sentence's words that differ between annotations, which `names` call in pictures.
+    """A sentence's words that differ between annotations.
 
     `unlabelled`: only heads are compared, as one has no labels at all; `unpaired`: how many words of any annotation are
     divided otherwise in the first, or the first's in it.
@@ -324,7 +313,6 @@ class DifferentWords:
 
     sent_id: str
     blocks: Sequence[Block]
-    names: Sequence[str]
     found: Sequence[Difference] = ()
     unlabelled: bool = False
     unpaired: int = 0
@@ -357,16 +345,6 @@ class DifferentWords:
         if any(key + b"=" in block.raw for key in keys):
             notes = dict.fromkeys(range(1, block.n + 1), "") | notes
         return block.with_notes(notes, (), keys)
-
-    @property
-    def picture(self) -> DifferencePicture | None:
-        if not self.found:
-            return None
-        columns = [block.column("form") for block in self.blocks if block.n == self.blocks[0].n]
-        forms = [next((each for each in column if each != "_"), "_") for column in zip(*columns, strict=True)]
-        arcs = [[each.answers[at].arc(each.word) for each in self.found] for at in range(len(self.blocks))]
-        words = [each.word for each in self.found]
-        return DifferencePicture(self.sent_id, list(map(shown_form, forms)), words, self.names, arcs)
 
 
 class DifferencesFound(Fold[dict[str, int]]):

@@ -327,7 +327,7 @@ def sentences(
     def found() -> Iterator[Sentence | DeptreeError]:
         numbers = count(first)
         for path in paths:
-            read = map(sentence_of, _blocks(path, any_heads, feats), numbers)
+            read = map(sentence_of, blocks_in(path, any_heads, feats), numbers)
             yield from watched(read, place_of(path)) if watched else read
 
     return Side(found(), "sentences", ", ".join(map(place_of, paths)))
@@ -339,7 +339,7 @@ def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeE
     return Sentence(block.sent_id or str(number), number, block.n, block.place, block, named=bool(block.sent_id))
 
 
-def _blocks(path: str, any_heads: bool = False, feats: bool = False) -> Iterator[Block | DeptreeError]:
+def blocks_in(path: str, any_heads: bool = False, feats: bool = False) -> Iterator[Block | DeptreeError]:
     from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 
     with open_input(path) as file:
@@ -347,7 +347,7 @@ def _blocks(path: str, any_heads: bool = False, feats: bool = False) -> Iterator
 
 
 def trees_in(path: str) -> Companion:
-    return Companion(blocks_side(_blocks(path), place_of(path)), add_gold)
+    return Companion(blocks_side(blocks_in(path), place_of(path)), add_gold)
 
 
 def blocks_side(blocks: Iterator[Any], place: str) -> Side:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, count
 from typing import Any, NamedTuple
@@ -193,6 +193,9 @@ ROOT = "ROOT"
 
 TREE, OTHER = "tree", "other"
 
+# Where two trees stand on one row of words.
+SIDES = "above", "below"
+
 # An arc without a number is at least this probable; any other has one, however improbable it is.
 SURE = 0.99
 
@@ -202,7 +205,7 @@ class Arc:
     """An arc as it is drawn; 0 is ROOT, words count from 1.
 
     `probability` is the marginal, `label` empty where nobody knows, `kind` is `TREE` or `OTHER`; `count` and `share`
-    tell in how many of the samples it stands, None where none were drawn.
+    tell in how many of the samples it stands, None where none were drawn. `differs`: from that of another tree.
     """
 
     head: int
@@ -212,6 +215,7 @@ class Arc:
     kind: str = TREE
     count: int | None = None
     share: float | None = None
+    differs: bool = False
     leaves = 0  # it ends where it is drawn: see `svg.Part`
 
     @property
@@ -246,6 +250,9 @@ class Picture:
     """A sentence to be drawn; `arcs`: one of kind `TREE` for each word, in order, then those of kind `OTHER`.
 
     `samples` is how many the arcs' counts are of; `hidden` arcs of some weight are not drawn.
+
+    `titles`: of trees drawn as they are, without probabilities; arcs of kind `OTHER` are then a second tree's, one for
+    each word too. Heads may be anything, but only arcs between words are drawn. `further`: pictures below this one.
     """
 
     name: str
@@ -255,6 +262,8 @@ class Picture:
     samples: int = 0
     hidden: int = 0
     heaviest_hidden: float = 0.0
+    titles: Sequence[str] = ()
+    further: Sequence[Picture] = ()
 
     @property
     def hidden_note(self) -> str:
@@ -267,7 +276,13 @@ class Picture:
 
     @property
     def full_caption(self) -> str:
-        return "; ".join(filter(None, [self.caption, self.hidden_note]))
+        titles = map(": ".join, zip(SIDES, self.titles, strict=True)) if len(self.titles) > 1 else self.titles
+        return "; ".join(filter(None, [self.caption, *titles, self.hidden_note]))
+
+    @property
+    def note_below(self) -> str:
+        """What stands below a drawing: the caption of given trees, of others no more than what is hidden."""
+        return self.full_caption if self.titles else self.hidden_note
 
     @property
     def tree(self) -> list[Arc]:
@@ -277,17 +292,48 @@ class Picture:
     def others(self) -> list[Arc]:
         return [arc for arc in self.arcs if arc.kind == OTHER]
 
+    @property
+    def sides(self) -> tuple[list[Arc], list[Arc]]:
+        """The arcs that are drawn above and below the words."""
+        above, below = (
+            [arc for arc in arcs if 0 <= arc.head <= len(self.forms) and arc.head != arc.dependent]
+            for arcs in (self.tree, self.others)
+        )
+        return above, below
+
+    @property
+    def all(self) -> list[Picture]:
+        return [self, *self.further]
+
+    def above(self, *others: Picture) -> Picture:
+        """The given tree, and that of another picture of the same words below these."""
+        below = [replace(arc, kind=OTHER) for each in others for arc in each.arcs]
+        titles = [title for each in (self, *others) for title in each.titles]
+        return replace(self, arcs=[*self.arcs, *below], titles=titles)
+
+    @property
+    def apart(self) -> list[Picture]:
+        """Its trees, each in a picture of its own."""
+        trees = zip(self.titles, (self.tree, self.others), strict=False)
+        return [replace(self, titles=[title], arcs=[replace(arc, kind=TREE) for arc in tree]) for title, tree in trees]
+
+    def look(self, arc: Arc) -> str:
+        """The kind that an arc looks like: on either side, one of a given tree stands out if it differs."""
+        return (OTHER if arc.differs else TREE) if self.titles else arc.kind
+
     def word(self, number: int) -> str:
         return self.forms[number - 1] if number else ROOT
 
     def note(self, arc: Arc) -> str:
         """What there is to say about an arc: ``saw -> man (obj): 0.9996``."""
-        label = f" ({arc.label})" if arc.label else ""
+        head, word = (among_others(self.word(end)) for end in (arc.head, arc.dependent))
+        text = f"{head} -> {word}" + (f" ({arc.label})" if arc.label else "")
+        if self.titles:
+            return text
         number = f"{arc.probability:.4g}"
         if arc.count is not None:
             number = f"{arc.count} of {counted(self.samples, 'sample')}, probability {number}"
-        head, word = (among_others(self.word(end)) for end in (arc.head, arc.dependent))
-        return f"{head} -> {word}{label}: {number}"
+        return f"{text}: {number}"
 
 
 def picture_of(

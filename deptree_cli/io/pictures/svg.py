@@ -16,7 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.io.pictures.arcs import TREE, Arc, Picture, Side, Unit, among_others, ems, is_right_to_left, shown_form
+from deptree_cli.io.pictures.arcs import (
+    OTHER,
+    Arc,
+    Picture,
+    Side,
+    Unit,
+    among_others,
+    ems,
+    is_right_to_left,
+    shown_form,
+)
 
 WORD, LABEL = 16, 11  # font sizes
 GAP, SLOT = 20, 8
@@ -115,7 +125,7 @@ MARGIN = 16
 CLEAR = 2  # between a word and its arcs
 LINE, LINE_OF_NUMBERED = WORD + 6, WORD + 17  # of words, and of words with their numbers below
 BETWEEN_ROWS = 14
-NOTE = LABEL + 9  # what the note on hidden arcs takes below everything
+NOTE = LABEL + 9  # what the note takes below everything
 BESIDE = 5  # between an edge and the name that stands beyond it
 
 # A sentence up to so wide is one row; rows of a longer one are tried from narrow to wide until the page fits a screen.
@@ -145,12 +155,12 @@ class Page:
         heights = [row.height + 2 * CLEAR + self.line + BETWEEN_ROWS for row in rows]
         starts = accumulate(heights[:-1], initial=float(MARGIN))
         self.tops = [start + row.sides[0].height for start, row in zip(starts, rows, strict=True)]
-        height = sum(heights) - BETWEEN_ROWS + 2 * MARGIN + NOTE * bool(picture.hidden_note)
+        height = sum(heights) - BETWEEN_ROWS + 2 * MARGIN + NOTE * bool(picture.note_below)
         left = [part for row in rows for side in row.sides for part in side.arcs if part.leaves]
         names = [(part.leaves, ems(beyond(picture, part)) * LABEL + BESIDE + EDGE) for part in left]
         before, behind = (max((size for at, size in names if at == leaves), default=0.0) for leaves in (-1, 1))
         width = MARGIN + before + max(row.width for row in rows) + behind + MARGIN
-        width = max(width, ems(picture.hidden_note) * LABEL + 2 * MARGIN)
+        width = max(width, ems(picture.note_below) * LABEL + 2 * MARGIN)
         self.width, self.height, self.indent = float(round(width)), float(round(height)), MARGIN + before
         self.shown = 1.0 if any_size else min(1.0, LARGEST / max(width, height))
         self.mirrored = 2 * sum(map(is_right_to_left, picture.forms)) > len(picture.forms)
@@ -160,7 +170,7 @@ class Page:
 
 
 def laid_out(picture: Picture) -> Page:
-    above, below = picture.tree, picture.others
+    above, below = picture.sides
     whole = Row(picture.forms, above, below, 1, len(picture.forms))
     if whole.width <= ONE_ROW or len(below) > MOST_IN_ROWS * len(picture.forms):
         return Page(picture, [whole], any_size=whole.width > ONE_ROW)
@@ -208,33 +218,45 @@ STYLE = "\n".join(
 
 
 def to_svg(picture: Picture, signature: str = "") -> str:
-    page, arcs, labels, words = laid_out(picture), dict[Arc, _Paths](), list[str](), list[str]()
+    pages = [laid_out(each) for each in picture.all]
+    width, height = max(page.width for page in pages), sum(page.height for page in pages)
+    shown = min(page.shown for page in pages)
+    size = f'width="{width * shown:.0f}" height="{height * shown:.0f}"'
+    view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
+    caption = "; ".join(filter(None, (each.full_caption for each in picture.all)))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" {size} {view} role="img">',
+        f"<title>{_text(picture.name)}</title>",
+        f"<desc>{_text(' '.join(picture.forms))}{f' ({_text(caption)})' if caption else ''}</desc>",
+        *([f"<metadata>{_text(signature)}</metadata>"] if signature else []),
+        f"<style>\n{STYLE}\n</style>",
+        f'<rect class="page" width="{width:.0f}" height="{height:.0f}" rx="8"/>',
+    ]
+    tops = accumulate((page.height for page in pages[:-1]), initial=0.0)
+    for each, page, top in zip(picture.all, pages, tops, strict=True):
+        body = _drawing(each, page)
+        lines += [f'<g transform="translate(0 {top:.0f})">', *body, "</g>"] if picture.further else body
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _drawing(picture: Picture, page: Page) -> Iterator[str]:
+    arcs, labels, words = dict[Arc, _Paths](), list[str](), list[str]()
     for row, top in zip(page.rows, page.tops, strict=True):
         for side, edge in zip(row.sides, (top, top + CLEAR + page.line), strict=True):
             labels += _side(picture, page, row, side, edge, arcs)
         words += _words(picture, page, row, top + CLEAR + WORD)
-    size = f'width="{page.width * page.shown:.0f}" height="{page.height * page.shown:.0f}"'
-    view = f'viewBox="0 0 {page.width:.0f} {page.height:.0f}"'
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" {size} {view} role="img">',
-        f"<title>{_text(picture.name)}</title>",
-        f"<desc>{_text(' '.join(picture.forms))} ({_text(picture.full_caption)})</desc>",
-        *([f"<metadata>{_text(signature)}</metadata>"] if signature else []),
-        f"<style>\n{STYLE}\n</style>",
-        f'<rect class="page" width="{page.width:.0f}" height="{page.height:.0f}" rx="8"/>',
-    ]
     for arc, drawn in sorted(arcs.items(), key=lambda each: each[1].depth):
         data = f'data-head="{arc.head}" data-dependent="{arc.dependent}"'
+        dashes = ' stroke-dasharray="5 3"' * arc.differs
         paths = (
             f'<path class="thread" d="{drawn.line}"/><path class="line" opacity="{arc.weight:.4g}" d="{drawn.line}"/>'
             f'<path class="tip" opacity="{_legible(arc)}" d="{drawn.tip}"/>'
         )
-        lines.append(f'<g class="arc {arc.kind}" {data}><title>{_text(picture.note(arc))}</title>{paths}</g>')
-    lines += labels + words
-    if picture.hidden_note:
+        yield f'<g class="arc {picture.look(arc)}" {data}{dashes}><title>{_text(picture.note(arc))}</title>{paths}</g>'
+    yield from labels + words
+    if picture.note_below:
         place = f'x="{MARGIN}" y="{page.height - MARGIN / 2:.0f}"'
-        lines.append(f'<text class="note faint start" {place}>{_text(picture.hidden_note)}</text>')
-    return "\n".join([*lines, "</svg>", ""])
+        yield f'<text class="note faint start" {place}>{_text(picture.note_below)}</text>'
 
 
 def _text(text: str) -> str:
@@ -274,13 +296,13 @@ def _side(picture: Picture, page: Page, row: Row, side: RowSide, edge: float, ar
             rightwards = (part.leaves > 0) != page.mirrored
             x = xs[part.right if part.leaves > 0 else part.left] + (BESIDE if rightwards else -BESIDE)
             anchor = "start" if rightwards else "end"
-            label = f'class="label {arc.kind} {anchor}" x="{x:.1f}" y="{bar + LABEL / 3:.1f}"'
+            label = f'class="label {picture.look(arc)} {anchor}" x="{x:.1f}" y="{bar + LABEL / 3:.1f}"'
             yield f'<text {label} opacity="{_legible(arc)}">{_text(beyond(picture, part))}</text>'
         elif arc.tag:
             x, y = (xs[part.left] + xs[part.right]) / 2, bar + (LABEL + 1 if side.down > 0 else -4)
             width, height = ems(arc.tag) * LABEL, LABEL + 1
             place = f'x="{x - width / 2:.1f}" y="{y - height + 2:.1f}" width="{width:.1f}" height="{height}"'
-            label = f'class="label {arc.kind}" x="{x:.1f}" y="{y:.1f}" opacity="{_legible(arc)}"'
+            label = f'class="label {picture.look(arc)}" x="{x:.1f}" y="{y:.1f}" opacity="{_legible(arc)}"'
             yield f'<rect class="page" {place}/><text {label}>{_text(arc.tag)}</text>'
 
 
@@ -317,21 +339,35 @@ _ESCAPES = str.maketrans(
 
 
 def to_tikz(picture: Picture, signature: str = "") -> str:
-    r"""Return the environment; its preamble needs ``\usepackage{tikz-dependency}``, and fontenc T1 for quotes."""
-    words = r" \& ".join(map(escaped, picture.forms))
-    return "\n".join(
-        [
-            *(f"% {shown_form(line)}" for line in (picture.name, picture.full_caption, signature) if line),
+    r"""Return the environment; its preamble needs ``\usepackage{tikz-dependency}``, and fontenc T1 for quotes.
+
+    Further pictures are environments of their own.
+    """
+    lines = list[str]()
+    for each in picture.all:
+        words = r" \& ".join(map(escaped, each.forms))
+        lines += [
+            *(f"% {shown_form(line)}" for line in (each.name, each.full_caption, signature) if line),
             r"% In the preamble: \usepackage[T1]{fontenc} \usepackage{tikz-dependency}",
             r"\begin{dependency}",
             r"\begin{deptext}[column sep=1em]",
             rf"{words} \\",
             r"\end{deptext}",
-            *map(_arc, picture.arcs),
+            *(_arc(each, arc) for side in each.sides for arc in side),
+            *(_title(title, *edges) for title, edges in zip(each.titles, _EDGES, strict=False) if title),
             r"\end{dependency}",
             "",
         ]
-    )
+    return "\n".join(lines)
+
+
+# Of the title of a tree and of the drawing, where they touch: above and below.
+_EDGES = ("south", "north"), ("north", "south")
+
+
+def _title(title: str, own: str, edge: str) -> str:
+    place = f"[anchor={own} west, font=\\scriptsize] at (current bounding box.{edge} west)"
+    return rf"\node{place} {{{escaped(title)}}};"
 
 
 def escaped(text: str) -> str:
@@ -343,10 +379,11 @@ def escaped(text: str) -> str:
     return shown_form(text).translate(_ESCAPES)
 
 
-def _arc(arc: Arc) -> str:
-    below = "" if arc.kind == TREE else "edge below, "
-    options = f"{below}edge style={{opacity={arc.weight:.3f}}}"
-    label = f"{{{escaped(arc.tag)}}}" if arc.tag else "{}"
+def _arc(picture: Picture, arc: Arc) -> str:
+    style = f"opacity={arc.weight:.3f}" if not picture.titles else "dashed, orange!80!black" if arc.differs else ""
+    options = ["edge below"] * (arc.kind == OTHER) + [f"edge style={{{style}}}"] * bool(style)
+    tag = f"{{{escaped(arc.tag)}}}" if arc.tag else "{}"
+    shown = f"[{', '.join(options)}]" * bool(options)
     if not arc.head:
-        return rf"\deproot[{options}]{{{arc.dependent}}}{label}"
-    return rf"\depedge[{options}]{{{arc.head}}}{{{arc.dependent}}}{label}"
+        return rf"\deproot{shown}{{{arc.dependent}}}{tag}"
+    return rf"\depedge{shown}{{{arc.head}}}{{{arc.dependent}}}{tag}"

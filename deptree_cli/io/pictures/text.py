@@ -1,22 +1,19 @@
 """Pictures as text for a terminal: the tree's arcs above the words or, where these are too long, beside them.
 
-A table says how probable the heads are and which others there may be. Arcs less probable than not are dashed.
-
-Of two annotations of a sentence the one's arcs are above the words and the other's below. A sentence that is too wide
-is shown around the words that differ; if that is too wide as well, their table remains.
+A table says how probable the heads are and which others there may be. Arcs less probable than not are dashed, and so
+are those of a given tree that differ from another's. Of two given trees one is above the words and the other below; if
+that is too wide, they are drawn one after the other.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf
 
-from deptree_cli.core.errors import counted
 from deptree_cli.io.files.streams import cells
-from deptree_cli.io.pictures.arcs import ROOT, SURE, Arc, Picture, Side, Unit, fitted, is_right_to_left, shown_form
+from deptree_cli.io.pictures.arcs import SIDES, SURE, Arc, Picture, Side, Unit, fitted, is_right_to_left
 
 UP, DOWN, RIGHT, LEFT = 1, 2, 4, 8
 
@@ -68,41 +65,59 @@ class Canvas:
 # The widest that forms and labels get, and the least that is left for other heads.
 WIDEST, LEAST = 20, 20
 
-# What a terminal is told: faint, yellow, cyan.
+# What a terminal is told: faint, yellow, cyan; and of two trees red and green.
 FAINT, UNSURE, POSSIBLE = "2", "33", "36"
+COLOURS = "31", "32"
 
 
 def table_of(picture: Picture, width: int, colour: bool) -> tuple[str, list[list[str]]]:
     """The words with their heads: the line of column names, and the lines of each word, one or more.
 
-    Other heads go on in further lines rather than beyond the width, if anything else leaves them room.
+    Other heads go on in further lines rather than beyond the width, if anything else leaves them room. Of given trees
+    words are marked that differ.
     """
     tree, others = picture.tree, defaultdict[int, list[str]](list)
-    for arc in sorted(picture.others, key=lambda arc: -arc.weight):
+    for arc in sorted(() if picture.titles else picture.others, key=lambda arc: -arc.weight):
         others[arc.dependent].append(f"{_named(picture, arc.head)} {arc.weight:.4f}")
-    digits = len(str(len(tree)))
+    digits, trees = len(str(len(tree))), [tree, picture.others] if len(picture.titles) > 1 else [tree]
+    stand_out = [any(arc.differs or arc.weight < SURE for arc in arcs) for arcs in zip(*trees, strict=True)]
     columns = {
+        " ": ["≠" if picture.titles and each else "" for each in stand_out],
         "": [f"{arc.dependent:>{digits}}" for arc in tree],
         "word": picture.forms,
-        "relation": [arc.label for arc in tree],
-        "head": [_named(picture, arc.head) for arc in tree],
-        "share" if picture.samples else "p": [f"{arc.weight:.4f}" for arc in tree],
     }
+    if len(trees) > 1:
+        columns |= {side: [_answer(picture, arc) for arc in arcs] for side, arcs in zip(SIDES, trees, strict=True)}
+    else:
+        columns |= {
+            "relation": [arc.label for arc in tree],
+            "head": [_named(picture, arc.head) for arc in tree],
+            "share" if picture.samples else "p": [f"{arc.weight:.4f}" * (not picture.titles) for arc in tree],
+        }
     heading, *rows = aligned((name, entries) for name, entries in columns.items() if any(entries))
     indent, lines = sum(cells(name) + 2 for name in heading), []
-    for arc, row in zip(tree, rows, strict=True):
-        styles = [FAINT, *[""] * (len(row) - 2), UNSURE if arc.weight < SURE else ""]
+    for arc, row, stands_out in zip(tree, rows, stand_out, strict=True):
+        styles = [FAINT, *[""] * (len(row) - 2), UNSURE if stands_out else ""]
         first, *more = _packed(others[arc.dependent], max(LEAST, width - indent))
         lines.append([joined(row, styles, colour) + painted(first, POSSIBLE, colour)])
         lines[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
-    return painted(joined(heading, [""] * len(heading), False) + "other heads", FAINT, colour), lines
+    last = "" if picture.titles else "other heads"
+    return painted(joined(heading, [""] * len(heading), False) + last, FAINT, colour), lines
 
 
 def _named(picture: Picture, word: int) -> str:
+    if not 0 <= word <= len(picture.forms):
+        return "_" if word < 0 else str(word)
     form = picture.word(word)
     if form == str(word):
         return form
     return f"{word} {fitted(form, min(cells(form), WIDEST - 4))}"
+
+
+def _answer(picture: Picture, arc: Arc) -> str:
+    """Label and head, the number of which has to do if the column has no room for its form."""
+    answer = f"{arc.label} ← {_named(picture, arc.head)}".lstrip()
+    return answer if cells(answer) <= WIDEST else f"{arc.label} ← {arc.head}"
 
 
 def _packed(items: Sequence[str], room: int) -> Iterator[str]:
@@ -148,18 +163,36 @@ _TURNED = str.maketrans("╭╮╰╯┬┴╷╵▼", "╰╯╭╮┴┬╵╷
 
 def to_text(picture: Picture, width: int, colour: bool = False) -> str:
     """The whole text, ending in a newline; what would be wider than `width` columns is drawn word below word."""
-    heading = f"{picture.name}: {picture.full_caption}"
+    pictures = ("".join(f"{line.rstrip()}\n" for line in _lines(each, width, colour)) for each in picture.all)
+    return "\n".join(pictures)
+
+
+def _lines(picture: Picture, width: int, colour: bool) -> Iterator[str]:
+    (above, below), are_two = picture.sides, len(picture.titles) > 1
     # Words that the terminal may put into the order of their script would leave their arcs behind.
-    row = None if any(map(is_right_to_left, picture.forms)) else row_of(picture.forms, [picture.tree], width)
-    if row:
-        names, words = table_of(picture, width, colour)
-        lines = [*row.above(0), row.words, "", names, *(line for word in words for line in word)]
-    else:
-        lines = list(_beside(picture, width, colour))
-    return "".join(f"{line.rstrip()}\n" for line in [heading, "", *lines])
+    is_drawn = not any(map(is_right_to_left, picture.forms))
+    row = row_of(picture.forms, [above, below if are_two else []], width) if is_drawn else None
+    if row is None and are_two:
+        one, other = picture.apart
+        yield from (*_lines(one, width, colour), "", *_lines(other, width, colour))
+        return
+    yield from (": ".join(filter(None, [picture.name, picture.full_caption])), "")
+    if row is None:
+        yield from _beside(picture, width, colour)
+        return
+    styles = COLOURS if are_two else ("", "")
+    yield from (painted(line.rstrip(), styles[0], colour) for line in row.above(0))
+    yield row.words
+    yield from (painted(line.rstrip(), styles[1], colour) for line in row.below(1))
+    names, words = table_of(picture, width, colour)
+    yield from ("", names, *(line for word in words for line in word))
 
 
 UNIT = Unit(cells, slot=1, gap=2, corners=(2, -inf))
+
+
+def _is_dashed(arc: Arc) -> bool:
+    return arc.differs or arc.weight < IMPROBABLE
 
 
 class Row:
@@ -182,7 +215,7 @@ class Row:
         side, canvas = self._sides[number], Canvas()
         bottom = max(side.levels, default=-1)
         for at, (arc, height) in enumerate(zip(side.arcs, side.levels, strict=True)):
-            row, dashed = bottom - height, arc.weight < IMPROBABLE
+            row, dashed = bottom - height, _is_dashed(arc)
             ends = [self._middles[word - 1] - 0.5 + side.slots[at, word].offset for word in (arc.left, arc.right)]
             start, end = map(int, ends)
             for column in (start, end):
@@ -208,18 +241,18 @@ def row_of(forms: Sequence[str], layers: Layers, width: int) -> Row | None:
 
 def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
     """Arcs at the left of a column of words: the higher the farther, and those of a word joined in its line."""
-    arcs = picture.tree
+    arcs = picture.sides[0]
     heights = Side(arcs, UNIT).levels
     left_over = width - cells(table_of(picture, width, False)[0]) - LEAST_BESIDE
     most = max(LEAST_BESIDE, min(int(width * MOST_BESIDE), left_over))
-    step = 2 if 2 * max(heights) <= most else 1
-    top = min(max(heights), most)
+    step = 2 if 2 * max(heights, default=0) <= most else 1
+    top = min(max(heights, default=0), most)
     margin = step * top + 2
     names, words = table_of(picture, width - margin, colour)
     rows = [0, *accumulate(map(len, words))]
     canvas = Canvas()
     for arc, height in zip(arcs, heights, strict=True):
-        column, row, dashed = step * (top - height), rows[arc.dependent - 1], arc.weight < IMPROBABLE
+        column, row, dashed = step * (top - height), rows[arc.dependent - 1], _is_dashed(arc)
         if not arc.head:
             canvas.level(row, 0, margin - 1, dashed)
             canvas.write(row, 0, f"─{RIGHTWARDS}")
@@ -234,85 +267,3 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
     yield " " * margin + names
     for number, line in enumerate(line for word in words for line in word):
         yield f"{canvas.row(number, margin - 1)} {line}"
-
-
-# What a terminal is told of each annotation in turn: red, green, yellow, blue, magenta, cyan.
-COLOURS = ("31", "32", "33", "34", "35", "36")
-
-
-@dataclass(frozen=True)
-class DifferencePicture:
-    """A sentence to be drawn, with the `words`, from 1 on, about which annotations differ, and their arcs in each."""
-
-    name: str
-    forms: Sequence[str]
-    words: Sequence[int]
-    names: Sequence[str]
-    arcs: Sequence[Sequence[Arc | None]]
-
-
-def differences_to_text(picture: DifferencePicture | None, width: int, colour: bool = False) -> str:
-    """The whole text, ending in an empty line; nothing where there is no picture."""
-    if picture is None:
-        return ""
-    verb = "differs" if len(picture.words) == 1 else "differ"
-    heading = f"{shown_form(picture.name)}: {counted(len(picture.words), 'word')} {verb}"
-    # Without a place for the arcs, or where a terminal may put words into the order of their script, the table alone.
-    is_drawn = len(picture.arcs) == 2 and not any(map(is_right_to_left, picture.forms))
-    drawn = _drawn(picture.forms, list(zip(*picture.arcs, strict=True)), width, colour) if is_drawn else []
-    lines = [heading, "", *drawn, *_table(picture, colour), ""]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def _drawn(forms: Sequence[str], arcs: Sequence[Sequence[Arc | None]], width: int, colour: bool) -> Iterator[str]:
-    """Arcs over and under the sentence, two of each word, and an empty line; fewer words at a time if too wide."""
-    layers = [[arc for arc in side if arc is not None] for side in zip(*arcs, strict=True)]
-    row = next(filter(None, (row_of(*excerpt, width) for excerpt in _excerpts(forms, layers))), None)
-    if row:
-        yield from (painted(line.rstrip(), COLOURS[0], colour) for line in row.above(0))
-        yield row.words
-        yield from (painted(line.rstrip(), COLOURS[1], colour) for line in row.below(1))
-        yield ""
-    elif len(arcs) > 1:
-        half = len(arcs) // 2
-        for part in (arcs[:half], arcs[half:]):
-            yield from _drawn(forms, part, width, colour)
-
-
-def _excerpts(forms: Sequence[str], layers: Layers) -> Iterator[tuple[Sequence[str], Layers]]:
-    """The sentence with its arcs, then what is around their ends, ever less of it."""
-    yield forms, layers
-    ends = {end for arcs in layers for arc in arcs for end in arc.ends}
-    for around in (1, 0):
-        kept = {word for end in ends for word in range(end - around, end + around + 1) if 1 <= word <= len(forms)}
-        shown, numbers = list[str](), {0: 0}
-        for word, form in enumerate(forms, 1):
-            if word in kept:
-                shown.append(form)
-                numbers[word] = len(shown)
-            elif shown[-1:] != ["…"]:
-                shown.append("…")
-        yield shown, [[replace(arc, head=numbers[arc.head], dependent=numbers[arc.dependent]) for arc in arcs]
-                      for arcs in layers]  # fmt: skip
-
-
-def _table(picture: DifferencePicture, colour: bool) -> Iterator[str]:
-    """A line for each word that differs, with its head and label in every annotation."""
-    digits = max(map(len, map(str, picture.words)))
-    columns = [[f"{word:>{digits}}" for word in picture.words], [picture.forms[word - 1] for word in picture.words]]
-    columns += [[_answer(picture, arc) for arc in arcs] for arcs in picture.arcs]
-    own = [COLOURS[number % len(COLOURS)] for number in range(len(picture.arcs))]
-    heading, *rows = aligned(zip(["", "word", *picture.names], columns, strict=True))
-    yield joined(heading, [FAINT, FAINT, *own], colour)
-    yield from (joined(row, [FAINT, "", *own], colour) for row in rows)
-
-
-def _answer(picture: DifferencePicture, arc: Arc | None) -> str:
-    """The label, with its probability, and the head, whose form is left out where the column has no room for it."""
-    if arc is None:
-        return "no head"
-    if not arc.head:
-        return arc.tag if arc.label in ("", ROOT.lower()) else f"{arc.tag} ← {ROOT}"
-    short = f"{arc.tag} ← {arc.head}".strip()
-    head = picture.forms[arc.head - 1]
-    return f"{short} {head}" if cells(f"{short} {head}") <= WIDEST else short

@@ -182,7 +182,7 @@ CONTAINERS = Register(
             *("conllu", CONLLU_SUFFIXES, (b"#", b"1\t", BOM_UTF8 + b"#", BOM_UTF8 + b"1\t")),
             SENTENCES,
             "Name the file of scores first and the sentences with --conllu; for trees without scores use deptree "
-            "check, repair, measure, eval, agree, diff or combine",
+            "show, report, check, repair, measure, eval, agree, diff or combine",
         ),
     ],
     group="deptree.containers",
