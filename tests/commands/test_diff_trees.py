@@ -134,7 +134,7 @@ def test_pipes(deptree, shell, files) -> None:
     assert ran.err == ""
 
 
-def test_a_terminal_gets_both_arcs(deptree, files, terminal) -> None:
+def test_a_terminal_gets_a_table(deptree, files, terminal) -> None:
     code, shown = terminal("diff", "a.conllu", "b.conllu", columns=80)
     assert code == 1
-    assert deptree("diff a.conllu b.conllu --format text -q").out.decode() in shown.replace("\r\n", "\n")
+    assert deptree("diff a.conllu b.conllu --format table -q").out.decode() in shown.replace("\r\n", "\n")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deptree_cli.io.pictures import arcs as module
 from deptree_cli.io.pictures.arcs import Arc, cells, ems, fitted, is_right_to_left, levels, middles, picture_of
-from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text, to_text
+from deptree_cli.io.pictures.text import to_text
 
 # Columns are dependents: word 1 under ROOT, word 2 under 1 or ROOT, word 3 under 2 or hardly 1.
 MARGINALS = np.array([[0, 1, 0.25, 0], [0, 0, 0.75, 0.004], [0, 0, 0, 0.996], [0, 0, 0, 0]])
@@ -148,17 +148,6 @@ def test_words_stand_apart_and_gaps_share_what_a_span_is_short_of():
 
 DUCK = "We saw her duck .", [2, 0, 4, 2, 2], [(2, 3, 0.625)], "nsubj root det obj punct"
 SCHEDULED = "A hearing is scheduled today on this", [2, 3, 0, 3, 4, 2, 6]
-LONG = [f"word{number}" for number in range(1, 41)]
-
-
-def arc(head: int, dependent: int, label: str = "obl", probability: float = 1.0) -> Arc:
-    return Arc(head, dependent, probability, label)
-
-
-def difference(forms: list[str], *answers: tuple[Arc | None, ...]) -> DifferencePicture:
-    words = [next(arc.dependent for arc in each if arc) for each in answers]
-    names = [f"{letter}: file" for letter, _ in zip("abcdef", answers[0], strict=False)]
-    return DifferencePicture("s", forms, words, names, list(zip(*answers, strict=True)))
 
 
 def test_pictures_as_text(picture, golden):
@@ -177,20 +166,6 @@ def test_pictures_as_text(picture, golden):
     golden("pictures.txt", "\n".join(shown).encode())
 
 
-def test_differences_as_text(golden):
-    """Arcs of the one above the words, of the other below, and a table of all, for which alone there may be place."""
-    shown = [
-        differences_to_text(difference(["a", "b", "c"], (arc(1, 3), arc(0, 3, "root"))), 80),
-        differences_to_text(difference(["a", "b"], (arc(1, 2, "obl", 0.3), arc(1, 2, "", 0.62))), 80),
-        differences_to_text(difference(["a", "b"], (arc(1, 2), None, arc(0, 2, "root"))), 80),
-        differences_to_text(difference(["שלום", "עולם"], (arc(1, 2), arc(0, 2))), 80),
-        differences_to_text(difference(["x" * 50, "y" * 50], (arc(1, 2), arc(0, 2, "root"))), 40),
-        differences_to_text(difference(["a", "b"], (arc(1, 2, "obl"), arc(1, 2, "obj"))), 80, True),
-    ]
-    golden("differences.txt", "\n".join(shown).encode())
-    assert differences_to_text(None, 80) == ""
-
-
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
 def test_every_word_and_arc_is_there_in_any_width(picture, n, width):
@@ -200,14 +175,3 @@ def test_every_word_and_arc_is_there_in_any_width(picture, n, width):
     if "▼" in shown:
         assert all(cells(line) <= width for line in shown.split("\n\n")[1].splitlines())
     assert all(f"w{number}" in shown for number in range(1, n + 1))
-
-
-@pytest.mark.parametrize("width", range(40, 200, 10))
-def test_of_differences_only_what_fits_is_drawn(width: int) -> None:
-    """Around the ends of arcs, of few words at a time; every word that differs has its arcs somewhere."""
-    answers = [(arc(word - 1, word, "obj"), arc(word + 5, word, "nmod:poss")) for word in (3, 9, 20, 33)]
-    text = differences_to_text(difference(LONG, *answers), width)
-    drawn = [line for line in text.splitlines() if "←" not in line and "file" not in line]
-    assert max(map(len, drawn)) <= width
-    assert sum(line.count("▼") for line in drawn) == sum(line.count("▲") for line in drawn) == len(answers)
-    assert text.count("←") == 2 * len(answers)
