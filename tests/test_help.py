@@ -57,7 +57,7 @@ def test_every_command_has_a_module_and_a_line_in_the_help(group):
     assert all(entry.does.endswith(".") for entry in table.values())
 
 
-ARGUMENTS = r"[A-Z]+( [A-Z]+| \[[A-Z]+2?\])*(\.\.\.)?"  # words for files and names: a new command needs no line here
+ARGUMENTS = r"[A-Z]+(\|[A-Z]+| [A-Z]+| \[[A-Z]+2?\])*(\.\.\.)?"  # a new command needs no line here
 OF_HPYP = r"(TREEBANK\.\.\.|MODEL( SENTENCES\.\.\.)?)"
 HEADING = re.compile(r"^(\w+):\n", re.MULTILINE)
 
