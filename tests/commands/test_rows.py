@@ -129,6 +129,7 @@ TABLES = [
     "agree gold.conllu t.jsonl --seed 1 --test",
     "measure gold.conllu --seed 1",
     "check gold.conllu --rules leaf.toml",
+    "diff gold.conllu best.jsonl",
     f"expect entropy {NATASHA}",
     "estimate swor.jsonl",
     f"calibrate {NATASHA} --gold gold.conllu -o out.jsonl",
@@ -178,6 +179,7 @@ def on_terminal(files: Path, put, done, terminal):
         put(path.name, path.read_bytes())
     done(f"sample {NATASHA} -k 9 --seed 1 -q -o t.jsonl")
     done(f"swor {NATASHA} -k 20 --seed 1 -q -o swor.jsonl")
+    done(f"decode {NATASHA} -q -o best.jsonl")
 
     def run(line: str, columns: int) -> str:
         shown = terminal(*words(line), columns=columns)[1].splitlines()
