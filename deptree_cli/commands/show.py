@@ -39,7 +39,8 @@ def show(
     wanted: str | None = opt(
         "--sentence",
         metavar="ID",
-        help="The sent_id of the sentence, or its number.  [default: the first; of several TREES, that differs]",
+        help="The sent_id of the sentence, or its number.  "
+        "[default: the first; of several TREES, the first that differs]",
     ),
     size: int | None = options.size(None, "Draw N samples over each other instead of the marginals.", "none"),
     seed: int = options.seed(),

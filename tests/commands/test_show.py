@@ -41,6 +41,8 @@ FILES = {
     "broken.conllu": sentence("x", "a 2 det", "b 1 x", "c 0 root", "d 0 root", "e _ _", "f 9 obj", "g 7 obl"),
     "raw.conllu": sentence("r", *[f"w{number} _ _" for number in range(1, 10)]),
     "malformed.conllu": YES + "1\ta\n\n",
+    "wide.conllu": sentence("w", "A 2 det", "straightforwardness 0 root", "of 4 case", "this 2 nmod:unmarked"),
+    "wide_b.conllu": sentence("w", "A 2 det", "straightforwardness 0 root", "of 2 case", "this _ nmod:unmarked:any"),
     "hebrew.conllu": sentence("h", "שלום 0 root", "עולם 1 nmod"),
     "hebrew_b.conllu": sentence("h", "שלום 2 nmod", "עולם 0 root"),
 }
@@ -56,6 +58,14 @@ def files(put) -> None:
 def test_a_session_in_text(deptree, golden, files, columns: int) -> None:
     """Two trees share a row of words where there is room; what the second has otherwise is dashed."""
     hold_session(deptree, golden, f"show_trees_{columns}.txt", columns)
+
+
+def test_files_of_one_name_are_called_by_their_paths(done, files, put) -> None:
+    Path("other").mkdir()
+    put("other/a.conllu", FILES["b.conllu"])
+    for line in ("a.conllu other/a.conllu", "a.conllu other/a.conllu -o x.tex", "a.conllu other/a.conllu --format svg"):
+        shown = done(f"show {line}").out.decode() or Path("x.tex").read_text(encoding="utf-8")
+        assert "above: a.conllu; below: other/a.conllu (2 words differ)" in shown
 
 
 def test_every_transport(done, files, shell, put) -> None:

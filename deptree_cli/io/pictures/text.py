@@ -116,8 +116,10 @@ def _named(picture: Picture, word: int) -> str:
 
 def _answer(picture: Picture, arc: Arc) -> str:
     """Label and head, the number of which has to do if the column has no room for its form."""
-    answer = f"{arc.label} ← {_named(picture, arc.head)}".lstrip()
-    return answer if cells(answer) <= WIDEST else f"{arc.label} ← {arc.head}"
+    head = _named(picture, arc.head)
+    if cells(f"{arc.label} ← {head}") > WIDEST:
+        head = head.partition(" ")[0]
+    return f"{arc.label} ← {head}".lstrip()
 
 
 def _packed(items: Sequence[str], room: int) -> Iterator[str]:
