@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.io.pictures import arcs as module
-from deptree_cli.io.pictures.arcs import Arc, cells, ems, fitted, is_right_to_left, levels, middles, picture_of
+from deptree_cli.io.pictures.arcs import Arc, Picture, cells, ems, fitted, is_right_to_left, levels, middles, picture_of
 from deptree_cli.io.pictures.text import to_text
 
 # Columns are dependents: word 1 under ROOT, word 2 under 1 or ROOT, word 3 under 2 or hardly 1.
@@ -164,6 +164,25 @@ def test_pictures_as_text(picture, golden):
         to_text(picture("Aa b c d", [4, 1, 1, 0], others), 12),  # many heads go on in lines below
     ]
     golden("pictures.txt", "\n".join(shown).encode())
+
+
+def test_two_trees_in_two_colours() -> None:
+    """Red above and green below; in the table what differs is yellow."""
+    one, other = (
+        Picture("s", ["a", "b"], [Arc(0, 1, 1.0, "root"), Arc(1, 2, 1.0, label, differs=differs)], "", titles=[title])
+        for title, label, differs in (("A", "x", False), ("B (1 word differs)", "yyyy", True))
+    )
+    lines = to_text(one.above(other), 80, colour=True).splitlines()
+    assert lines[2:9] == [
+        "\x1b[31mroot\x1b[0m",
+        "\x1b[31m │╭──x──╮\x1b[0m",
+        "\x1b[31m ▼│     ▼\x1b[0m",
+        "  a     b",
+        "\x1b[32m ▲╎     ▲\x1b[0m",
+        "\x1b[32m │╰yyyy╌╯\x1b[0m",
+        "\x1b[32mroot\x1b[0m",
+    ]
+    assert lines[-1] == "\x1b[33m≠\x1b[0m  \x1b[2m2\x1b[0m  b     x ← 1 a        \x1b[33myyyy ← 1 a   \x1b[0m"
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -239,7 +240,9 @@ def test_latex_takes_it(tmp_path):
     if subprocess.run(["kpsewhich", "tikz-dependency.sty", "environ.sty"], capture_output=True, check=False).returncode:
         pytest.skip("tikz-dependency is not installed")
     preamble = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{tikz-dependency}\begin{document}"
-    (tmp_path / "x.tex").write_text(f"{preamble}\n{to_tikz(TIKZ)}\\end{{document}}\n", encoding="utf-8")
+    titled = replace(TIKZ, titles=["a", "b_1 (50 % of 2)"], further=[replace(TIKZ, titles=["c"])])
+    pictures = "\n".join(map(to_tikz, [TIKZ, titled]))
+    (tmp_path / "x.tex").write_text(f"{preamble}\n{pictures}\\end{{document}}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stdout.decode(errors="replace")[-2000:]

@@ -96,8 +96,9 @@ def table_of(picture: Picture, width: int, colour: bool) -> tuple[str, list[list
         }
     heading, *rows = aligned((name, entries) for name, entries in columns.items() if any(entries))
     indent, lines = sum(cells(name) + 2 for name in heading), []
+    marked = [UNSURE] * any(columns[" "])
     for arc, row, stands_out in zip(tree, rows, stand_out, strict=True):
-        styles = [FAINT, *[""] * (len(row) - 2), UNSURE if stands_out else ""]
+        styles = [*marked, FAINT, *[""] * (len(row) - 2 - len(marked)), UNSURE if stands_out else ""]
         first, *more = _packed(others[arc.dependent], max(LEAST, width - indent))
         lines.append([joined(row, styles, colour) + painted(first, POSSIBLE, colour)])
         lines[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
