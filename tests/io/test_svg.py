@@ -109,6 +109,11 @@ def test_wide_words_get_wide_places(picture):
     assert float(wide.get("width")) > float(narrow.get("width"))
 
 
+def test_a_word_wider_than_a_page_is_drawn(picture):
+    root = svg_of(picture(f"{'9' * 3000} b c", [0, 1, 1]))
+    assert len(texts_of(root, "word")) == len(arcs(root, "tree")) == 3
+
+
 KINDS = ("peaked", "near", "flat")
 WORDS = ("the", "harbour", "master", "who", "had", "never", "left", "his", "white-washed", "house", ",", "by", "sea")
 

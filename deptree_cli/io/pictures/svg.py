@@ -101,7 +101,7 @@ def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], ro
     """Return the words in several rows of at most `room`, as few as that takes, about equally long."""
     # What the words take beside each other; arcs that leave a row ask for less, so that this is rather too much.
     places = np.array([ems(form) * WORD for form in forms]) + GAP
-    wanted = max(2, int(np.ceil(places.sum() / room)))
+    wanted = min(len(forms), max(2, int(np.ceil(places.sum() / room))))
     # One word may be wider than the room by itself, where half the sentence hangs on it.
     most = min(len(forms), wanted + MOST_MORE_ROWS)
     for count in range(wanted, most + 1):
