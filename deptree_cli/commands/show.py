@@ -65,7 +65,7 @@ def show(
     of trees share a row of words, if the words are the same; sentences are paired by sent_id, or else by order.
     """
     if scores.given:
-        check_effect(("size", "above", "seed"), "scores: these are sentences with trees")
+        check_effect(("size", "above"), "scores: these are sentences with trees")
         return _show_trees(scores.given, wanted, out, run)
     select = chosen_sentence(wanted, scores.place)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "above": above}

@@ -306,4 +306,4 @@ def reference(deptree, expected, name: str, reader: str) -> list[float]:
 
 
 def test_names_that_are_no_text_are_written_out(refused) -> None:
-    refused(["partition", "a\udcff\x1b[1m.npz"], r"deptree: a\xff\x1b[1m.npz: no such file")
+    refused("partition a\udcff\x1b[1m.npz", r"deptree: a\xff\x1b[1m.npz: no such file")

@@ -169,7 +169,6 @@ def test_what_is_no_tree_is_drawn_as_far_as_it_goes(done, files, form: str) -> N
     table("""
         show ran.conllu -k 3 | -k needs scores: these are sentences with trees
         show ran.conllu --above .5 | --above needs scores: these are sentences with trees
-        show ran.conllu --seed 1 | --seed needs scores: these are sentences with trees
         show ran.conllu --conllu ran.conllu | --conllu needs scores: these are sentences with trees
         show ran.conllu --sentence v2 | ran.conllu: there is no sentence 'v2'. Give a sent_id
         show ran.conllu $DATA/scores.npz | ran.conllu: these are sentences (CoNLL-U), not scores
