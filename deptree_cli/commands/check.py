@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from deptree_cli.cli.options import INPUT, command, opt, reading, use
-from deptree_cli.cli.rule_options import Space, met, rules
-from deptree_cli.cli.run import Fold, Job, Run, Source
-from deptree_cli.cli.terminal import Counted, Table
+from deptree_cli.cli.rule_options import Space, annotated, rules
+from deptree_cli.cli.run import Fold, Job, Run
+from deptree_cli.cli.terminal import Table
 from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.errors import counted_thousands
-from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, Key, noted, possible_names, read_known
-from deptree_cli.io.conllu.blocks import wrong_tokens
-from deptree_cli.io.conllu.columns import decoded
-from deptree_cli.io.conllu.enhanced import wrong_arcs
+from deptree_cli.io.checking import AnnotatedTree, BrokenRules, Counts, Key, read_known
 from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.read import sentences
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
@@ -54,12 +49,9 @@ def check(
 
     Exit status: 0 no rule is broken that is not --known, 1 some are (or sentences were skipped), 2 unusable input.
     """
-    upos, feats = rules.rules.upos, rules.rules.ask_feats
-    lead = sentences(trees, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
-    read = met(lead.in_order(), rules, possible_names)
     meant = {} if known is None else read_known(known)
     fields = {**space.signature_fields, "rules": rules.name, "known": known}
-    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space.asked), fields)
+    source = annotated(trees, rules, space.asked, fields)
     columns = (*COLUMNS, *PLACES * (len(trees) > 1))
     violations = Violations(rules, meant, known, run)
     code = Job("check", source, run, out).write(
@@ -84,24 +76,9 @@ class Check:
     known: Collection[Key]
 
     def __call__(self, tree: AnnotatedTree, _: None) -> Checked:
-        broken = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
-        block, counts, rows = tree.block, tree.counts, list[tuple[Any, ...]]()
-        forms = block.column("form") if broken else []
-        for rule, word, words in broken:
-            head, label = tree.heads[word - 1], tree.labels[word - 1]
-            cells = forms[word - 1], head if head >= 0 else None, label or None, words
-            rows.append((rule, word, *cells, block.line_of(word)))
-        for kind, _what, first, last, form in wrong_tokens(block):
-            line = block.line_of(first) if first <= block.n else block.line
-            rows.append((kind, first, decoded(form, block.place), None, None, (first, last), line))
-            counts.rules[kind] += 1
-        for wrong, node, written in wrong_arcs(block):
-            word = int(node.partition(".")[0])
-            line = block.line_of(max(word, 1))
-            rows.append((wrong, word if node.isdigit() else node, written, None, None, (word,), line))
-            counts.rules[wrong] += 1
-        full = [(tree.read.sent_id, *row, block.file, line) for *row, line in rows]
-        keys = [(sent_id, rule, str(word)) for sent_id, rule, word, *_ in full] if self.known else []
+        counts, sent_id, file = tree.counts, tree.read.sent_id, tree.block.file
+        full = [(sent_id, *place[:-1], file, place.line) for place in tree.wrong]
+        keys = [(sent_id, place.rule, str(place.word)) for place in tree.wrong] if self.known else []
         if known := Counter(key for key in keys if key in self.known):
             full = [row for row, key in zip(full, keys, strict=True) if key not in known]
             counts.rules.subtract(rule for _, rule, _ in known.elements())

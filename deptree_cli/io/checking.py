@@ -17,8 +17,9 @@ from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.rules import Bound, Choice, LabelledTree, Nogood, Words, arcs_of
 from deptree_cli.core.ruleset import NO_HEAD, NO_TREE, Constraint, Violation, choices_of, of_word_name, wrong_tags
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, wrong_tokens
 from deptree_cli.io.conllu.columns import UNLABELLED, decoded
+from deptree_cli.io.conllu.enhanced import wrong_arcs
 from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
@@ -76,6 +77,21 @@ def read_known(path: str) -> dict[Key, str]:
                     raise DeptreeError(problem, "Write them with tabs between, as check --tsv does", place=place)
                 found.setdefault((row[0], row[1], row[2]), place)
     return found
+
+
+class Place(NamedTuple):
+    """Where a sentence is wrong: a word, or the ID of an empty node; `words` are all that have a part in it.
+
+    `head`, `deprel`: the word's, None where it lacks them, and where the tree is not what is wrong.
+    """
+
+    rule: str
+    word: int | str
+    form: str
+    head: int | None
+    deprel: str | None
+    words: tuple[int, ...]
+    line: int
 
 
 class Counts(NamedTuple):
@@ -141,13 +157,34 @@ class AnnotatedTree:
     def wrong_tags(self) -> list[Violation]:
         return wrong_tags(self.asked.rules, self.asked.words)
 
+    @cached_property
+    def wrong(self) -> list[Place]:
+        """All that is wrong: what is broken, multiword tokens and graphs; tags unless all of the file are others."""
+        broken = self.broken if self.read.has_other_tags else [*self.broken, *self.wrong_tags]
+        block, found = self.block, list[Place]()
+        forms = block.column("form") if broken else []
+        for rule, word, words in broken:
+            head, label = self.heads[word - 1], self.labels[word - 1]
+            cells = forms[word - 1], head if head >= 0 else None, label or None, words
+            found.append(Place(rule, word, *cells, block.line_of(word)))
+        for kind, _what, first, last, form in wrong_tokens(block):
+            line = block.line_of(first) if first <= block.n else block.line
+            found.append(Place(kind, first, decoded(form, block.place), None, None, (first, last), line))
+        for kind, node, written in wrong_arcs(block):
+            word = int(node.partition(".")[0])
+            line = block.line_of(max(word, 1))
+            found.append(Place(kind, word if node.isdigit() else node, written, None, None, (word,), line))
+        return found
+
     @property
     def counts(self) -> Counts:
-        """What it counts for; wrong tags are broken rules unless trees are repaired, which mends none."""
-        broken = self.broken if self.of.mends else [*self.broken, *self.wrong_tags]
-        others = len(self.wrong_tags) if self.of.mends or self.read.has_other_tags else 0
-        words = {"upos": [*self.asked.words.tags].count(None), "label": self.labels.count(""), "other": others}
-        return Counts(Counter(each.rule for each in broken), words, self.asked.names(self.labels), self.known)
+        """What it counts for: all that is wrong, or, if trees are repaired, what that mends."""
+        mends, others = self.of.mends, self.wrong_tags if self.of.mends or self.read.has_other_tags else []
+        rules = Counter(each.rule for each in (self.broken if mends else self.wrong))
+        if not mends:
+            rules.update(each.rule for each in others)
+        words = {"upos": [*self.asked.words.tags].count(None), "label": self.labels.count(""), "other": len(others)}
+        return Counts(rules, words, self.asked.names(self.labels), self.known)
 
     @property
     def is_suspect(self) -> bool:
