@@ -143,13 +143,13 @@ class Scores(Bundle):
 
         if self.files:
             return
-        if self.rules and self.rules.in_misc and not self.conllu:
-            raise click.UsageError("--rules misc needs --conllu FILE.")
         scores = (self.scores,) if isinstance(self.scores, str) else self.scores
         if self.or_trees and all(map(has_sentences, scores)):
             self.given = scores
             check_effect({*_OF_SCORES, *SPACE}, "scores: these are sentences with trees")
             return
+        if self.rules and self.rules.in_misc and not self.conllu:
+            raise click.UsageError("--rules misc needs --conllu FILE.")
         feats = self.rules is not None and self.rules.rules.ask_feats
         files = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
         for name in ("conllu", "lengths", "label_scores", "gold"):

@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.options import INPUT, IntRange, command, opt, use
-from deptree_cli.cli.rule_options import rules
+from deptree_cli.cli.options import INPUT, IntRange, check_effect, command, opt, use
+from deptree_cli.cli.rule_options import annotated, rules
 from deptree_cli.cli.run import Fold, Job, Run, layout_doubts
 from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError, counted, printable
+from deptree_cli.io.checking import BrokenRules, Counts
 from deptree_cli.io.encoders.base import Encoder, Page, Write
 from deptree_cli.io.files.output import Output
-from deptree_cli.io.pages import MostDoubtful, OnPage, Report, for_page, for_page_of_many, to_html
+from deptree_cli.io.pages import MostDoubtful, OnPage, Report, for_page, for_page_of_many, for_page_of_tree, to_html
 from deptree_cli.io.rules.reading import Names
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
 # How many sentences a page holds, unless told otherwise: about 6 MB of a treebank.
 MOST = 2000
 
+# How many rules are named with their counts.
+MOST_RULES = 5
+
 
 @command()
 def report(
     scores: Scores = use(
         Scores,
-        rules=rules("Count how often the trees of --conllu break these rules"),
+        or_trees=True,
+        rules=rules("Show where trees break these rules"),
         gold=gold("The page shows how often heads of each tenth of probability are right."),
     ),
     samples: str | None = opt(
@@ -44,19 +49,24 @@ def report(
         default=MOST,
         metavar="N",
         sign="top",
-        help=f"Only the N most doubtful sentences.  [default: {MOST}]",
+        help=f"Only the N most doubtful sentences; without scores, those with most broken rules.  [default: {MOST}]",
     ),
     run: Run = use(Run, lacks=["shard"]),
 ) -> int:
     """Write one self-contained HTML page to look through a treebank.
 
     The page lists sentences. Sort them by doubt (the expected errors of their heads), entropy or broken rules, and
-    filter by text, label and UPOS. Arcs are as opaque as they are probable, with rival arcs below. Click an arc to fix
-    it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U. The page needs no
-    network. Keys: press ? in the page.
+    filter by text, label, UPOS and rule. Arcs are as opaque as they are probable, with rival arcs below. Click an arc
+    to fix it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U. The page needs no
+    network. Keys: press ? in the page. If SCORES is trees in CoNLL-U, the page has no probabilities. It then marks all
+    that deptree check lists, by --rules; without --rules, heads that are not a tree.
 
-    Broken --rules are counted; they change no probability.
+    Broken --rules are marked; they change no probability.
     """
+    html = Encoder("html", (".html", ".htm"), _unchanged, _page)
+    if scores.given:
+        check_effect(["samples"], "scores: these are sentences with trees")
+        return _report_trees(scores, top, run, Out(formats=(html,)))
     asked, how, has_gold = scores.rules, replace(scores.how, constraints=None), bool(scores.gold)
     scores = replace(scores, how=how)
     names = [printable(PurePath(each).name) for each in (scores.name, scores.files[0].conllu) if each]
@@ -67,9 +77,19 @@ def report(
         from deptree_cli.io.trees import read_trees  # few reports have samples
 
         source = scores.with_samples(read_trees(samples), run)
-    html = Encoder("html", (".html", ".htm"), _unchanged, _page)
     job = Job("report", source, run, Out(formats=(html,)), about=about)
     return job.write(ForPage(asked, has_gold), folds=[Doubts(top, asked)])
+
+
+def _report_trees(scores: Scores, top: int, run: Run, out: Out) -> int:
+    from deptree_cli.io.rules.constraints import Constraints  # few runs have rules
+    from deptree_cli.io.rules.reading import read_rules
+
+    asked = scores.rules or Constraints("tree", read_rules("tree"))
+    names = [printable(PurePath(each).name) for each in scores.given]
+    about = Report(" · ".join(names), scores.trees.trees, has_rules=True, top=top, has_scores=False)
+    source = annotated(scores.given, asked, None, {"rules": asked.name})
+    return Job("report", source, run, out, about=about).write(for_page_of_tree, folds=[Broken(top, asked)])
 
 
 def _unchanged(found: OnPage, _: object) -> OnPage:
@@ -119,8 +139,25 @@ class Doubts(Fold[tuple[int, float, Names]]):
 
     def lines(self) -> Iterator[str]:
         yield from layout_doubts(self._errors, self._words)
-        if self._sentences > self._top:
-            which = f"the {self._top:,} most doubtful of {counted(self._sentences, 'sentence')}"
-            yield f"the page has {which}: --top N for more or fewer"
+        yield from left_out(self._top, "most doubtful of", self._sentences)
         if self._rules is not None:
             yield from self._rules.notices(self._names)
+
+
+class Broken(BrokenRules, Fold[Counts]):
+    """Tells how many rules are broken, and which of them most often."""
+
+    def __init__(self, top: int, rules: Constraints) -> None:
+        super().__init__(rules)
+        self._top = top
+
+    def lines(self) -> Iterator[str]:
+        yield from left_out(self._top, "with most broken rules of", self._checked)
+        yield from self.notices()
+        most = ", ".join(f"{rule} {places:,}" for rule, places, _ in self.found[:MOST_RULES])
+        yield f"{self}: {most}{', ...' * (len(self.found) > MOST_RULES)}" if most else str(self)
+
+
+def left_out(top: int, which: str, sentences: int) -> Iterator[str]:
+    if sentences > top:
+        yield f"the page has the {top:,} {which} {counted(sentences, 'sentence')}: --top N for more or fewer"

@@ -41,7 +41,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory):
-    """A folder with reports: `sample.html`, and `evil.html`, whose first sentence has markup everywhere."""
+    """A folder with reports: `sample.html`; `evil.html`, whose first sentence has markup everywhere; and of `trees`."""
     folder = tmp_path_factory.mktemp("reports")
     gold = (DATA / "gold.conllu").read_text(encoding="utf-8")
     evil = gold.replace("# sent_id = en-1\n", f"# sent_id = {EVIL}\n", 1).replace("\tsaw\t", f"\t{EVIL}\t", 1)
@@ -51,6 +51,7 @@ def reports(tmp_path_factory):
     for line in (
         "report $SCORES --conllu $GOLD --gold $GOLD --rules ud $LABELS -o sample.html",
         "report evil.jsonl --from natasha --conllu evil.conllu -o evil.html",
+        "report $DATA/broken.conllu --rules ud -o trees.html",
     ):
         command = [Path(sys.executable).parent / "deptree", *words(line)]
         subprocess.run(command, check=True, capture_output=True, cwd=folder)

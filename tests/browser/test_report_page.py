@@ -123,6 +123,37 @@ def saved(page, button, path):
     return path
 
 
+def test_without_scores_broken_rules_are_marked_listed_and_filtered(opened, tmp_path):
+    page = opened("trees")
+    assert ids(page)[:3] == ["raw-01", "raw-07", "raw-02"]  # two places, two, one
+    assert page.locator(".tools, .chart, .heads, .picture .arc.other").count() == 0
+    assert "root-is-not-0 (1)" in page.get_by_role("combobox", name="Broken rule").inner_text()
+    page.get_by_role("combobox", name="Broken rule").focus()
+    page.keyboard.type("too-many")
+    assert ids(page) == ["raw-08"]
+    page.locator(".rows li").click()
+    assert page.locator(".broken li").all_inner_texts() == ["too-many-subjects at 1 I with 5 soup"]
+    assert page.locator(".picture text.badge").all_text_contents() == ["!", "!"]
+    broken = page.locator(".picture g.arc.broken-arc")
+    assert [each.get_attribute("data-dependent") for each in broken.all()] == ["5", "1"]
+    assert broken.first.locator(".line").evaluate("(line) => getComputedStyle(line).strokeDasharray") == "5px, 3px"
+    page.locator(".broken button").press("Enter")
+    assert "breaks too-many-subjects" in page.evaluate("document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("w")
+    assert "DoubtNote=wrong" in saved(page, "CoNLL-U", tmp_path / "m.conllu").read_text(encoding="utf-8")
+    page.keyboard.press("?")
+    assert "samples" not in page.get_by_role("dialog").inner_text()
+
+
+def test_without_scores_a_missing_head_is_no_arc_and_can_be_chosen(opened, tmp_path):
+    page = opened("trees", "raw-04")
+    assert "Head 12 (no word) is" in page.locator(".marking").inner_text()
+    assert page.locator('.picture g.arc[data-dependent="6"]').count() == 0
+    page.get_by_label("Head to write").select_option("2 gave")
+    assert "\tNNS\t_\t2\tobj\t" in saved(page, "CoNLL-U", tmp_path / "m.conllu").read_text(encoding="utf-8")
+
+
 def test_markup_in_a_treebank_is_text(opened):
     page = opened("evil")
     page.get_by_label("Search text").fill("document.title")
@@ -137,9 +168,10 @@ def test_markup_in_a_treebank_is_text(opened):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1920])
-def test_it_is_accessible_and_fits(width, scheme, opened):
+@pytest.mark.parametrize(("name", "sent_id"), [("sample", "en-1"), ("trees", "raw-01")])
+def test_it_is_accessible_and_fits(name, sent_id, width, scheme, opened):
     """No violation of axe-core's rules; the page itself never scrolls sideways."""
-    page = opened("sample", "en-1", width=width, scheme=scheme)
+    page = opened(name, sent_id, width=width, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if not AXE.exists():
         pytest.skip("make browser installs axe-core")

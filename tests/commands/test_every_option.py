@@ -68,7 +68,8 @@ LINES_OF_EACH = f"""
     check-bias: {PADDED} -k 200 --seed 1; {FULL} -k 200 --seed 1; {PLAIN} --samples two.jsonl
     inspect: {PADDED}; {FULL}; {PLAIN} --gold gold.conllu
     show: {PADDED}; {FULL}; {FULL} -k 3 --seed 1; broken.conllu; gold.conllu decoded.conllu
-    report: {PADDED} --conllu nines.conllu -o page.html; {PADDED} -o page.html; {FULL} --samples two.jsonl -o page.html
+    report: {PADDED} --conllu nines.conllu -o page.html; {PADDED} -o page.html; {FULL} --samples two.jsonl -o page.html;
+        broken.conllu -o page.html; broken.conllu --rules ud -o page.html
     convert: {PADDED}; {FULL} -o converted.npz; {LABELLED} --to-labels names.json; rootless.npy
     dump: natasha paragraphs.txt
     warm: inspect

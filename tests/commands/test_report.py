@@ -198,6 +198,15 @@ def test_what_sentences_are_sorted_by_are_the_numbers_of_other_commands(done) ->
     assert "most doubtful" not in done(f"{REPORT} --top 3 -q").err + done(f"{REPORT} --top 8").err
 
 
+def places_of(data: dict) -> list[tuple]:
+    places = zip(data["ids"], data["broken"], strict=True)
+    return [(name, rule, word, words) for name, broken in places for rule, word, words, _ in broken]
+
+
+def listed(rows: list[dict]) -> list[tuple]:
+    return [(row["sent_id"], row["rule"], row["word"], row["words"]) for row in rows]
+
+
 def test_rules_are_counted_and_change_no_probability(deptree, done, put) -> None:
     put("broken.conllu", GOLD.replace("\tobj\t", "\tnsubj\t", 1))
     line = "report $SCORES --conllu broken.conllu"
@@ -205,9 +214,60 @@ def test_rules_are_counted_and_change_no_probability(deptree, done, put) -> None
     assert plain["arrays"] == ruled["arrays"]
     assert not plain["hasRules"]
     assert not plain["broken"]
-    places = [(name, *place) for name, places in zip(ruled["ids"], ruled["broken"], strict=True) for place in places]
-    assert places
-    assert places == [(row["sent_id"], row["rule"], row["word"]) for row in deptree("check broken.conllu").rows]
+    assert places_of(ruled)
+    assert places_of(ruled) == listed(deptree("check broken.conllu").rows)
+
+
+# Heads that are no tree, a wrong tag, a token that ends nowhere, and a graph that ROOT does not lead to.
+BAD = """# sent_id = bad-1
+1-4\tabc\t_\t_\t_\t_\t_\t_\t_\t_
+1\ta\ta\tNOUN\t_\t_\t2\tnsubj\t2:nsubj\t_
+1.1\te\t_\t_\t_\t_\t_\t_\t1.1:x\t_
+2\tb\tb\tVERV\t_\t_\t1\tobj\t0:root\t_
+3\tc\tc\tNOUN\t_\t_\t9\tnsubj\t2:nsubj\t_
+
+# sent_id = bad-2
+1\ta\ta\tNOUN\t_\t_\t_\tnsubj\t_\t_
+2\tb\tb\tVERB\t_\t_\t2\troot\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize("rules", ["ud", "tree", "misc"])
+def test_without_scores_the_page_has_what_check_lists(deptree, done, put, rules: str) -> None:
+    put("bad.conllu", BAD)
+    ran, checked = done(f"report bad.conllu $GOLD --rules {rules}"), deptree(f"check bad.conllu $GOLD --rules {rules}")
+    data = data_of(ran.out)
+    assert (data["hasScores"], data["hasRules"], len(data["ids"])) == (False, True, 10)
+    assert (data["title"], "".join(data["conllu"])) == ("bad.conllu · gold.conllu", BAD + GOLD)
+    found = {rule for _, rule, *_ in places_of(data)}
+    assert found >= {"non-tree", "unknown-head", "word-interval-out", "deps-self-loop"}
+    assert places_of(data) == listed(checked.rows)
+    assert "rules are broken in 2 of 10 sentences, at" in ran.said[-1]
+    assert ran.said[-1].startswith(checked.said[-1])
+    # arcs are marked where an arc is wrong; heads that are no words are told apart
+    by_arcs = {rule: of_arcs for broken in data["broken"] for rule, *_, of_arcs in broken}
+    assert by_arcs["non-tree"]
+    assert not {by_arcs[each] for each in ("invalid-head", "word-interval-out", "deps-self-loop")} & {True}
+    assert rules != "ud" or not by_arcs["unknown-upos"]
+    assert array(data, "trees", "<u2")[:5].tolist() == [2, 1, 0xFFFF, 0xFFFF, 2]
+
+
+def test_without_scores_and_rules_the_page_has_trees_alone(done, put) -> None:
+    ran = done("report $GOLD")
+    data = data_of(ran.out)
+    assert {name for name, packed in data["arrays"].items() if packed} == {"lengths", "trees"}
+    assert (data["broken"], ran.said[-1]) == ([[]] * 8, "deptree: no rule is broken in 8 sentences")
+    put("broken.conllu", GOLD.replace("\tobj\t", "\tnsubj\t", 1))  # a tree all the same
+    assert data_of(done("report broken.conllu").out)["broken"] == [[]] * 8
+    assert data_of(done("report -", stdin=GOLD.encode()).out)["arrays"] == data["arrays"]
+
+
+def test_the_sentences_that_break_most_rules(done, put) -> None:
+    put("bad.conllu", GOLD + BAD)
+    ran = done("report bad.conllu --top 3")  # in the order of the file
+    assert data_of(ran.out)["ids"] == ["en-1", "bad-1", "bad-2"]
+    assert "deptree: the page has the 3 with most broken rules of 10 sentences: --top N for more or fewer" in ran.said
 
 
 def test_samples_and_labels_and_gold(deptree, done) -> None:

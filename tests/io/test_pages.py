@@ -13,10 +13,13 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
+from deptree_cli.io.checking import Asked
 from deptree_cli.io.conllu.blocks import Block, Chunk
 from deptree_cli.io.conllu.columns import COLUMNS
 from deptree_cli.io.pages import SCRIPTS as ORDER
-from deptree_cli.io.pages import MostDoubtful, Report, for_page, to_html
+from deptree_cli.io.pages import MostDoubtful, Report, for_page, for_page_of_tree, to_html
+from deptree_cli.io.rules.constraints import Constraints
+from deptree_cli.io.rules.reading import read_rules
 from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
@@ -152,6 +155,41 @@ def test_names_of_heads_and_what_a_repaired_word_was():
     assert names == ["ROOT", "1 كبير\u200e", "2 big", "3 גדול\u200e"]
     value = ["_", "SpaceAfter=No|OldHead=5", "OldHead=99|OldDeprel=obl|A=b", "OldDeprel=<b>", "GoldHead=3|NotOldHead=4"]
     assert run(["data.js"], "value.map(beforeRepair)", value) == ["", "head 5", "head 99, obl", "<b>", ""]
+
+
+@needs_node
+def test_without_scores_arcs_are_certain_and_heads_that_are_no_words_are_missing():
+    text = words("a", "b", "c").replace("\t1\tb", "\t_\tb").replace("\t1\tc", "\t3\tc")
+    block = Block(Chunk(text.encode(), 1), "x.conllu", any_heads=True)
+    asked = Asked(Constraints("tree", read_rules("tree")), None)
+    page = for_page_of_tree(asked(Sentence("s", 1, block.n, "x.conllu", block)))
+    assert page.errors == 2
+    shown = MostDoubtful(1)
+    shown.add(page)
+    data = data_of(to_html(Report("t", SINGLE_ROOT, has_rules=True, has_scores=False), "s", shown))
+    expression = (
+        "(() => { const s = readSentences(value)[0], arcs = arcsOf(numbersOf(s), s.n, s.tree, null); return [arcs, "
+        "[1, 2, 3].map((word) => treeHead(s, word)), [1, 2, 3].map((word) => brokenNote(s, word)), "
+        "arcs.map((arc) => isBroken(s, arc)), brokenRules([s, s]), sortsOf(value).map((sort) => sort.name)]; })()"
+    )
+    names = ["numbers.js", "data.js", "choice.js", "rules.js", "sorts.js", "words.js", "caption.js"]
+    arcs, heads, notes, broken, rules, sorts = run(names, expression, data)
+    assert arcs == [{"head": h, "dependent": d, "weight": 1, "kind": "tree"} for h, d in ((0, 1), (3, 3))]
+    assert heads == ["ROOT", "_ (no word)", "3 c"]
+    assert notes == ["", "invalid-head at 2 b", "head-self-loop at 3 c"]
+    assert broken == [False, True]
+    assert rules == [["invalid-head", "invalid-head (2)"], ["head-self-loop", "head-self-loop (2)"]]
+    assert sorts == ["rules", "length", "file"]
+
+
+@needs_node
+def test_words_of_a_place_need_be_no_words():
+    """Of an empty node, of a token that ends beyond the sentence, and of very many words the first ones."""
+    places = [["x", "2.1", [2]], ["x", 1, [1, 9]], ["x", 1, [*range(1, 12)]], ["x", "0.1", [0]]]
+    expression = "value.places.map((place) => placeName(value, place))"
+    told = run(["data.js", "words.js", "rules.js"], expression, {"forms": ["a", "b"], "places": places})
+    many = "x at 1 a with 2 b, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert told == ["x at 2.1", "x at 1 a with 9", many, "x at 0.1"]
 
 
 STALE = {"comments": ["tree_logprob"], "prefix": "swor_", "misc": ["HeadProb", "Doubt", "DoubtNote"]}

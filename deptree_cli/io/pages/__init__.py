@@ -9,6 +9,8 @@ probability, and the numbers that matter are then small and keep their digits.
 The data are text in JSON, of which `<` is escaped, so that no form, label or comment of a treebank can end the element
 that it stands in; and arrays in base64. The page's policy admits its own script and style, by their hashes, and nothing
 else.
+
+Without scores the page is the same: it has the trees, and no numbers of arcs.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from hashlib import sha256
 from heapq import heappush, heapreplace
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +35,7 @@ from deptree_cli.core.doubt import doubts_of_heads, expected_errors
 from deptree_cli.core.dtypes import Array, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import log_projective_masses
+from deptree_cli.core.ruleset import UNKNOWN_UPOS
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block, block_of, separator
 from deptree_cli.io.conllu.columns import BOM, COMMENT_PREFIX, COMMENTS, MISC, FileColumns
@@ -43,6 +46,7 @@ from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
+    from deptree_cli.io.checking import AnnotatedTree
     from deptree_cli.io.scores.batches import ScoredBatch
 
 # Up to this length the page is given scores, and computes probabilities given some heads.
@@ -62,7 +66,10 @@ NO_HEAD, NO_LABELS = 0xFFFF, np.empty((0, 4), dtype=np.uint16)
 
 
 class PackedSentence(NamedTuple):
-    """A sentence for the page: its CoNLL-U, names of rules with the words at which its tree breaks them, and `arrays`.
+    """A sentence for the page: its CoNLL-U, where its tree breaks rules, and `arrays`.
+
+    `broken`: of each place the rule, the word (or the ID of an empty node), all words that break it together, and
+    whether their arcs do. Without scores the arrays are the length and the tree, `NO_HEAD` for a head that is no word.
 
     `trees`, `best`, `gold` are n heads each: shown, most probable, known to be right (or `NO_HEAD`); `treeProbs` and
     `bestProbs` the probabilities of the first two times 65,535. `masks` are the bits of (n+1, n), ``[head, dependent -
@@ -74,18 +81,19 @@ class PackedSentence(NamedTuple):
 
     sent_id: str
     conllu: bytes
-    broken: list[tuple[str, int]]
+    broken: list[tuple[str, int | str, tuple[int, ...], bool]]
     arrays: dict[str, Array]
 
 
 class OnPage(NamedTuple):
     """A sentence with what is expected to be wrong in its tree, by which the page chooses; packed when it is shown.
 
-    `counted`: its words, how many more heads are expected to be wrong than in the best tree, and the names in rules.
+    `counted`: its words, how many more heads are expected to be wrong than in the best tree, and the names in rules;
+    without scores `errors` is the number of places where rules are broken, and `counted` are `Counts`.
     """
 
     errors: float
-    counted: tuple[int, float, Names]
+    counted: Any
     packed: Callable[..., PackedSentence]
 
 
@@ -103,7 +111,7 @@ def for_page(sentence: ScoredSentence, constraints: Constraints | None, has_gold
     asked = constraints.of(sentence.id, block, block.n, None)
     labels = ["" if label == "_" else label for label in block.deprels]
     broken = asked.broken(_shown(block, best).tolist(), labels, distribution.space)
-    pack = partial(pack, broken=[(each.rule, each.word) for each in broken])
+    pack = partial(pack, broken=[(*each, True) for each in broken])
     return OnPage(found.errors, (*found.counted[:2], asked.names(labels)), pack)
 
 
@@ -122,6 +130,17 @@ def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage]:
         pages = _on_page(batch.trees.space, records, has_gold, *arrays, trees.entropies[rows], log_probs, masses[rows])
         found |= zip(rows.tolist(), pages, strict=True)
     return [found[row] for row in range(len(batch.records))]
+
+
+def for_page_of_tree(tree: AnnotatedTree, _: None = None) -> OnPage:
+    """Return a sentence without scores for the page, with its heads as they are and all that is wrong."""
+    block, wrong = tree.block, tree.wrong
+    _check_text(block)
+    heads = np.array([head if 0 <= head <= block.n else NO_HEAD for head in tree.heads])
+    arrays = {"lengths": np.array(block.n, "<u2"), "trees": heads.astype("<u2")}
+    # Where there is no head, or a wrong tag, no arc is wrong.
+    broken = [(each.rule, each.word, each.words, each.head is not None and each.rule != UNKNOWN_UPOS) for each in wrong]
+    return OnPage(len(wrong), tree.counts, partial(PackedSentence, tree.read.sent_id, block.raw, broken, arrays))
 
 
 def _on_page(
@@ -145,13 +164,17 @@ def _on_page(
     errors = [expected_errors(doubts_of_heads(marginals, heads).doubts) for heads in (trees, best)]
     facts = np.stack([entropies, log_probs(trees), masses, *errors], axis=1).tolist()
     for record, block, told, *arrays in zip(records, blocks, facts, trees, best, log_scores, marginals, strict=True):
-        try:
-            block.raw.decode()
-        except UnicodeDecodeError:
-            raise DeptreeError("the sentence is not UTF-8", "Convert the file to UTF-8", place=block.place) from None
+        _check_text(block)
         gold = record.known_heads if has_gold else np.full(n, NO_HEAD)
         pack = partial(_packed, space, record.sent_id, block.raw, told, gold, _samples(record, n), *arrays)
         yield OnPage(told[3], (n, told[3] - told[4], Names()), pack)
+
+
+def _check_text(block: Block) -> None:
+    try:
+        block.raw.decode()
+    except UnicodeDecodeError:
+        raise DeptreeError("the sentence is not UTF-8", "Convert the file to UTF-8", place=block.place) from None
 
 
 def _block(record: Sentence, n: int) -> Block:
@@ -197,7 +220,7 @@ def _packed(
     log_scores: Float,
     marginals: Float,
     labels: Integers = NO_LABELS,
-    broken: Sequence[tuple[str, int]] = (),
+    broken: Sequence[tuple[str, int, tuple[int, ...], bool]] = (),
 ) -> PackedSentence:
     own, columns, scores = np.arange(len(best)), marginals[:, 1:], log_scores[:, 1:]
     computes = len(own) <= LONGEST and not space.projective and space.kind == ""
@@ -227,9 +250,10 @@ def _packed(
 
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
-_NAMES = (
-    "dom data numbers sums sampling choice geometry drawing marks list words caption playing sentence charts panel app"
-)
+_NAMES = """
+    dom data numbers sums sampling choice geometry drawing marks rules sorts list words caption playing sentence charts
+    panel app
+"""
 SCRIPTS = [f"{name}.js" for name in _NAMES.split()]
 
 _FOLDER = files("deptree_cli.io.pages") / "report"
@@ -237,7 +261,7 @@ _FOLDER = files("deptree_cli.io.pages") / "report"
 
 @dataclass(frozen=True)
 class Report:
-    """What the page shows beside its sentences; calibration where `has_gold`.
+    """What the page shows beside its sentences; calibration where `has_gold`, no probabilities unless `has_scores`.
 
     An empty `title` stands for the name of the first sentence. `top` is how many sentences there are at most.
     """
@@ -248,10 +272,11 @@ class Report:
     has_gold: bool = False
     has_rules: bool = False
     top: int = 1
+    has_scores: bool = True
 
 
 class MostDoubtful:
-    """The `top` sentences of the highest expected errors, in the order of the file, of `total` ones."""
+    """The `top` sentences of most errors, expected or found, in the order of the file, of `total` ones."""
 
     def __init__(self, top: int) -> None:
         self._top = top
@@ -324,6 +349,7 @@ def _data(
         "singleRoot": report.space.single_root,
         "noHead": NO_HEAD,
         "labels": list(report.labels),
+        "hasScores": report.has_scores,
         "hasRules": report.has_rules,
         "ids": [each.sent_id for each in sentences],
         "conllu": conllu,
@@ -337,5 +363,6 @@ def _data(
         "arrays": arrays,
     }
     # Marks are kept for this file, whatever it is called and wherever it stands.
-    found["key"] = sha256(_as_data([found["ids"], found["conllu"], arrays["numbers"]]).encode()).hexdigest()[:16]
+    key = [found["ids"], found["conllu"], arrays.get("numbers", "")]
+    found["key"] = sha256(_as_data(key).encode()).hexdigest()[:16]
     return found

@@ -4,10 +4,10 @@ const KEYS = [
   ["↑ ↓ or k j", "sentences"],
   ["← →", "words, in the picture"],
   ["Enter", "keep looking at a word"],
-  ["1 … 9", "fix the word's head of that place, or release it"],
-  ["0", "release all heads"],
+  ["1 … 9", "fix the word's head of that place, or release it", true],
+  ["0", "release all heads", true],
   ["w a f", "mark the word's head as wrong, ambiguous, fine"],
-  ["s n", "play samples, next sample"],
+  ["s n", "play samples, next sample", true],
   ["/", "search"],
   ["t", "light or dark"],
   ["?", "these keys"],
@@ -32,10 +32,11 @@ function start() {
   document.body.append(
     header(data, sentences, marks, list),
     element("main", {}, filePanel(data, sentences, list), list.box, view.box),
-    help(),
+    help(data),
     footer(data),
   );
   document.body.classList.toggle("single", data.total === 1);
+  document.body.classList.toggle("plain", !data.hasScores);
   showMarks();
   document.addEventListener("keydown", (event) => key(event, list, view));
   const named = decodeURIComponent(location.hash.slice(1));
@@ -61,7 +62,7 @@ function header(data, sentences, marks, list) {
       "p",
       { class: "faint" },
       left
-        ? `The ${sentences.length.toLocaleString("en")} most doubtful of ${counted(data.total, "sentence")}`
+        ? `The ${sentences.length.toLocaleString("en")} ${data.hasScores ? "most doubtful" : "with most broken rules"} of ${counted(data.total, "sentence")}`
         : counted(sentences.length, "sentence"),
     ),
     element(
@@ -85,7 +86,11 @@ function footer(data) {
   );
 }
 
-function help() {
+const ABOUT_SCORES =
+  "Arcs above the words are the tree's, below are rivals; each is as opaque as it is probable. An arc without a number has at least .99. Click an arc or a bar to fix that head: all other probabilities become those of trees that have it.";
+const ABOUT_RULES = "A word with ! takes part in breaking a rule; the arcs that break it are dashed.";
+
+function help(data) {
   const box = element(
     "dialog",
     { id: "help", "aria-labelledby": "help-title" },
@@ -93,13 +98,10 @@ function help() {
     element(
       "dl",
       {},
-      KEYS.map(([name, does]) => [element("dt", {}, name), element("dd", {}, does)]),
+      KEYS.filter(([, , ofScores]) => data.hasScores || !ofScores).map(([name, does]) => [element("dt", {}, name), element("dd", {}, does)]),
     ),
-    element(
-      "p",
-      { class: "faint" },
-      "Arcs above the words are the tree's, below are rivals; each is as opaque as it is probable. An arc without a number has at least .99. Click an arc or a bar to fix that head: all other probabilities become those of trees that have it.",
-    ),
+    data.hasScores && element("p", { class: "faint" }, ABOUT_SCORES),
+    data.hasRules && element("p", { class: "faint" }, ABOUT_RULES),
     element("form", { method: "dialog" }, element("button", {}, "Close")),
   );
   return box;

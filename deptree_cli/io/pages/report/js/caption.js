@@ -1,12 +1,22 @@
 /* What is said of the sentence in words. */
 
+/* The head of a word in the tree, which need be no word. */
+const treeHead = (sentence, word) =>
+  sentence.tree[word - 1] > sentence.n
+    ? `${sentence.heads[word - 1]} (no word)`
+    : headName(sentence, sentence.tree[word - 1]);
+
 /* A word, to those who cannot see its arcs. */
 function described(view, word) {
   const { sentence } = view,
     head = view.tree[word - 1],
     p = view.probs[word * (sentence.n + 1) + head],
-    repaired = sentence.repaired[word - 1] && ", repaired";
-  return `${headName(sentence, word)}, head ${headName(sentence, head)}, probability ${probability(p)}${repaired}`;
+    repaired = sentence.repaired[word - 1] && ", repaired",
+    broken = brokenAt(sentence, word).length ? `, breaks ${brokenNote(sentence, word)}` : "";
+  const known = sentence.scored
+    ? `${headName(sentence, head)}, probability ${probability(p)}`
+    : treeHead(sentence, word);
+  return `${headName(sentence, word)}, head ${known}${repaired}${broken}`;
 }
 
 /* The label of an arc: the annotated one, else the likeliest by scores, else none. */
@@ -23,6 +33,7 @@ function arcLabel(view, arc) {
 function captionOf(view, arcs) {
   const { sentence } = view;
   if (view.sample) return sampleName(view);
+  if (!sentence.scored) return `Heads of the CoNLL-U; ${counted(sentence.n, "word")}`;
   const given = view.given.size > 0,
     known = given || view.shows === "best" ? "" : `, ${treeProbability(sentence.logProb)}`;
   const weights = given && withHeads(view.numbers, sentence.n, view.given),

@@ -42,7 +42,7 @@ function arcsOf(probs, n, tree, threshold) {
     dependent: i + 1,
     weight: probs[(i + 1) * (n + 1) + head],
     kind: "tree",
-  }));
+  })).filter((arc) => arc.head <= n); // others are no word's
   const below = threshold === null ? chosenBeside(probs, n, tree) : besideTree(probs, n, tree, threshold);
   return [...above, ...below.map((arc) => ({ ...arc, kind: "other" }))];
 }

@@ -40,7 +40,7 @@ const amongOthers = (form) => (isRightToLeft(form) ? `${form}\u200e` : form);
 
 /* All sentences. Heads are arrays of n numbers, 0 for ROOT; words count from 1. */
 function readSentences(data) {
-  const arrays = data.arrays,
+  const arrays = new Proxy(data.arrays, { get: (packed, name) => packed[name] || "" }), // without scores there are few
     lengths = unpacked(Uint16Array, arrays.lengths);
   const bits = parts(bytesOf(arrays.masks)),
     floats = parts(unpacked(Float32Array, arrays.numbers));
@@ -74,7 +74,9 @@ function readSentences(data) {
       forms: forms.map(shownForm),
       upos: values(rows, "upos"),
       deprels: values(rows, "deprel"),
+      heads: values(rows, "head"),
       annotated: values(rows, "head").map((head) => head !== "_"),
+      scored: data.hasScores,
       tree: trees(n),
       best: best(n),
       gold: gold ? gold(n) : null,
@@ -118,11 +120,12 @@ function countBits(bytes) {
 }
 
 /* The numbers of arcs as (n+1) x (n+1), the row of word w beginning at w (n+1): log-scores (-Infinity: none) where the
-   page computes, else probabilities. */
+   page computes, else probabilities; without scores the tree's arcs are certain. */
 function numbersOf(sentence) {
   const { n, mask, floats, computes } = sentence,
     m = n + 1;
   const found = new Float64Array(m * m).fill(computes ? -Infinity : 0);
+  if (!sentence.scored) sentence.tree.forEach((head, i) => head <= n && (found[(i + 1) * m + head] = 1));
   let at = 0;
   for (let arc = 0; arc < m * n; arc++) {
     if (mask[arc >> 3] & (128 >> (arc & 7))) found[((arc % n) + 1) * m + Math.floor(arc / n)] = floats[at++];

@@ -9,6 +9,7 @@ const WORD_SIZE = 16,
   CORNER = 9,
   MARGIN = 14;
 const FONTS = '"Noto Sans","Segoe UI","Helvetica Neue",Arial,"DejaVu Sans",sans-serif';
+const BADGE = 16; // the mark of a word that breaks a rule, with a gap
 const LINE = 40; // of words, with their parts of speech below
 
 const pen = typeof document === "undefined" ? null : document.createElement("canvas").getContext("2d");
@@ -43,14 +44,14 @@ function sideOf(arcs) {
 }
 
 /* Words: forms; upos: below them; arcs: see `arcsOf`, with labels; on: {arc, word, enter} listeners; described: what is
-   said of a word to those who cannot see its arcs. */
-function pictureOf({ forms, upos, arcs, fixed, on, described }) {
+   said of a word to those who cannot see its arcs; broken: which rules it breaks, in words. */
+function pictureOf({ forms, upos, arcs, fixed, on, described, broken }) {
   const above = sideOf(arcs.filter((arc) => arc.kind === "tree")),
     below = sideOf(arcs.filter((arc) => arc.kind !== "tree"));
   const widths = forms.map((form, i) =>
     Math.max(
       widthOf(form, WORD_SIZE) + 8,
-      widthOf(upos[i], 10),
+      widthOf(upos[i], 10) + (broken(i + 1) ? BADGE : 0),
       ...[above, below].map((side) => (side.slots.totals.get(i + 1) || 0) * SLOT + 4),
       rootTag(above, i + 1),
       rootTag(below, i + 1),
@@ -78,7 +79,10 @@ function pictureOf({ forms, upos, arcs, fixed, on, described }) {
   ].flatMap(([side, edge, down]) =>
     side.arcs.map((arc, i) => {
       const ends = [arc.head || arc.dependent, arc.dependent];
-      const [from, to] = ends.map((word) => x(middles[word - 1] + side.offset(i, word)));
+      const [from, to] =
+        arc.head === arc.dependent
+          ? [-SLOT, SLOT].map((by) => x(middles[arc.head - 1]) + by)
+          : ends.map((word) => x(middles[word - 1] + side.offset(i, word)));
       const bar = edge + down * (LOWEST + STEP * (side.levels[i] - 1));
       return {
         order: side.levels[i] * -1000 + arc.weight,
@@ -90,7 +94,7 @@ function pictureOf({ forms, upos, arcs, fixed, on, described }) {
   groups.sort((a, b) => a.order - b.order);
   picture.append(...groups.map((each) => each.group), ...groups.map((each) => each.name));
   picture.append(
-    ...forms.map((form, i) => wordDrawn(i + 1, form, upos[i], x(middles[i]), top, widths[i], on, described)),
+    ...forms.map((form, i) => wordDrawn(i + 1, form, upos[i], x(middles[i]), top, widths[i], on, described, broken(i + 1))),
   );
   return picture;
 }
@@ -123,7 +127,7 @@ function arcDrawn(arc, from, to, edge, bar, down, fixed, on) {
   return drawn(
     "g",
     {
-      class: `arc ${arc.kind}${isFixed ? " fixed" : ""}`,
+      class: `arc ${arc.kind}${isFixed ? " fixed" : ""}${arc.broken ? " broken-arc" : ""}`,
       "data-head": arc.head,
       "data-dependent": arc.dependent,
       onclick: () => on.arc(arc),
@@ -137,7 +141,7 @@ function tagDrawn(arc, tag, at, bar, down) {
   return drawn(
     "text",
     {
-      class: `tag ${arc.kind}`,
+      class: `tag ${arc.kind}${arc.broken ? " broken-arc" : ""}`,
       x: at,
       y: down > 0 ? bar + LABEL_SIZE + 1 : bar - 4,
       "data-head": arc.head,
@@ -147,7 +151,9 @@ function tagDrawn(arc, tag, at, bar, down) {
   );
 }
 
-function wordDrawn(word, form, upos, at, top, width, on, described) {
+function wordDrawn(word, form, upos, at, top, width, on, described, broken) {
+  const tag = upos === "_" ? "" : upos,
+    badge = at - (tag ? widthOf(tag, 10) / 2 + 2 : 0); // the mark and the part of speech are in the middle together
   return drawn(
     "g",
     {
@@ -162,6 +168,13 @@ function wordDrawn(word, form, upos, at, top, width, on, described) {
     },
     drawn("rect", { x: at - width / 2 - 2, y: top + 1, width: width + 4, height: LINE - 2, rx: 5 }),
     drawn("text", { class: "form", x: at, y: top + 19, direction: isRightToLeft(form) ? "rtl" : null }, form),
-    drawn("text", { class: "upos", x: at, y: top + 33 }, upos === "_" ? "" : upos),
+    drawn("text", { class: "upos", x: broken ? at + BADGE / 2 : at, y: top + 33 }, tag),
+    ...(broken
+      ? [
+          drawn("title", {}, broken),
+          drawn("circle", { class: "badge", cx: badge, cy: top + 29.5, r: 6 }),
+          drawn("text", { class: "badge", x: badge, y: top + 33 }, "!"),
+        ]
+      : []),
   );
 }

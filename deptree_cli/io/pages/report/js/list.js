@@ -1,57 +1,4 @@
-/* The list of sentences: what it is sorted by, what it leaves out, and its rows. */
-
-const SORTS = [
-  {
-    name: "doubt",
-    text: "doubt",
-    of: (s) => s.doubt,
-    shown: (s) => s.doubt.toFixed(2),
-    help: "expected errors of the heads shown",
-  },
-  {
-    name: "rate",
-    text: "doubt per word",
-    of: (s) => s.doubt / s.n,
-    shown: (s) => (s.doubt / s.n).toFixed(3),
-    help: "expected errors of the heads shown, per word",
-  },
-  {
-    name: "errors",
-    text: "expected errors",
-    of: (s) => s.bestErrors,
-    shown: (s) => s.bestErrors.toFixed(2),
-    help: "expected errors of the most probable tree",
-  },
-  {
-    name: "entropy",
-    text: "entropy",
-    of: (s) => s.entropy,
-    shown: (s) => s.entropy.toFixed(2),
-    help: "entropy in nats",
-  },
-  {
-    name: "probability",
-    text: "improbable tree",
-    of: (s) => -s.logProb,
-    shown: (s) => (s.logProb === -Infinity ? "−∞" : s.logProb.toFixed(1)),
-    help: "log-probability of the tree shown",
-  },
-  { name: "length", text: "length", of: (s) => s.n, shown: (s) => String(s.n), help: "words" },
-  {
-    name: "rules",
-    text: "broken rules",
-    of: (s) => s.broken.length,
-    shown: (s) => String(s.broken.length),
-    help: "broken rules",
-  },
-  {
-    name: "file",
-    text: "order of the file",
-    of: (s) => -s.index,
-    shown: (s) => String(s.index + 1),
-    help: "place in the file",
-  },
-];
+/* The list of sentences: how it is sorted, what it leaves out, and its rows. */
 
 const BATCH = 100; // rows made at a time
 
@@ -62,7 +9,7 @@ class SentenceList {
       sentences,
       marks,
       chosen,
-      sort: SORTS[0],
+      sort: sortsOf(data)[0],
       reversed: false,
       filters: new Map(),
       found: [],
@@ -90,7 +37,8 @@ class SentenceList {
   }
 
   controls(data) {
-    const sorts = SORTS.filter((sort) => sort.name !== "rules" || data.hasRules);
+    const sorts = sortsOf(data),
+      rules = brokenRules(this.sentences);
     const all = [["", "any"]],
       kinds = (of) =>
         [...new Set(this.sentences.flatMap(of))]
@@ -170,6 +118,10 @@ class SentenceList {
                 }),
             ),
         ),
+        rules.length > 0 &&
+          labelledSelect("Broken rule", [...all, ...rules], (rule) =>
+            this.filter("rule", rule && ((s) => s.broken.some(([each]) => each === rule))),
+          ),
       ),
     );
   }

@@ -4,6 +4,7 @@ const BINS = 20,
   MOST_LABELS = 6;
 
 function filePanel(data, sentences, list) {
+  if (!data.hasScores) return element("p", { class: "panel faint" }, summary(data, sentences));
   const charts = [];
   const add = (name, options) => {
     const made = chart({
@@ -51,14 +52,15 @@ function filePanel(data, sentences, list) {
 
 function summary(data, sentences) {
   const words = sentences.reduce((sum, s) => sum + s.n, 0),
-    doubt = sentences.reduce((sum, s) => sum + s.doubt, 0);
+    doubt = sentences.reduce((sum, s) => sum + s.doubt, 0),
+    errors = ` · ${doubt.toFixed(0)} expected errors (${((100 * doubt) / Math.max(1, words)).toFixed(1)} %)`;
   const broken = data.hasRules
     ? ` · ${counted(
         sentences.reduce((sum, s) => sum + s.broken.length, 0),
         "broken rule",
       )}`
     : "";
-  return `${counted(words, "word")} · ${doubt.toFixed(0)} expected errors (${((100 * doubt) / Math.max(1, words)).toFixed(1)} %)${broken}`;
+  return `${counted(words, "word")}${data.hasScores ? errors : ""}${broken}`;
 }
 
 function entropies(sentences) {

@@ -28,12 +28,13 @@ class SentenceView extends Player {
       onkeydown: (event) => this.press(event),
     });
     this.panel = element("div", { class: "word-panel" });
-    this.broken = element("ul", { class: "broken" });
+    this.broken = element("ul", { class: "broken", "aria-label": "Broken rules" });
+    const tools = this.tools();
     this.box = element(
       "section",
       { class: "sentence", "aria-label": "Sentence" },
       element("div", { class: "heading" }, this.title, this.text),
-      this.tools(),
+      data.hasScores && tools,
       this.caption,
       this.givenNote,
       this.scroller,
@@ -102,29 +103,20 @@ class SentenceView extends Player {
         ? new Float64Array((sentence.n + 1) ** 2)
         : this.numbers;
     this.baseSums = this.sums = sums;
-    this.word = this.mostDoubtful();
+    this.word = this.firstWord();
     this.title.textContent = sentence.id;
     this.text.textContent = sentence.text;
-    this.broken.replaceChildren(
-      ...sentence.broken.map(([rule, word]) =>
-        element(
-          "li",
-          {},
-          element("button", { class: "link", onclick: () => this.look(word, true) }, rule),
-          ` at ${headName(sentence, word)}`,
-        ),
-      ),
-    );
+    this.broken.replaceChildren(...brokenList(sentence, (word) => this.go(word)));
     const canDraw = sentence.computes || sentence.samples.length > 0;
     this.play.disabled = this.next.disabled = !canDraw;
-    this.scroller.scrollLeft = 0;
     this.refresh();
-    if (2 * sentence.forms.filter(isRightToLeft).length > sentence.n)
-      this.scroller.scrollLeft = this.scroller.scrollWidth;
+    const [outer, inner] = [this.scroller, this.wordElement(this.word)].map((each) => each.getBoundingClientRect());
+    this.scroller.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2; // the word in the middle
   }
 
-  mostDoubtful() {
-    let word = 1;
+  /* The most doubtful one; without scores one that breaks a rule. */
+  firstWord() {
+    let word = this.sentence.scored ? 1 : this.sentence.broken[0]?.[2].find((each) => each > 0) || 1;
     this.sentence.treeProbs.forEach((p, i) => (word = p < this.sentence.treeProbs[word - 1] ? i + 1 : word));
     return word;
   }
@@ -153,9 +145,10 @@ class SentenceView extends Player {
             kind: "tree",
           }))
         : arcsOf(this.probs, sentence.n, tree, this.threshold)
-    ).map((arc) => ({ ...arc, label: arcLabel(this, arc) }));
+    ).map((arc) => ({ ...arc, label: arcLabel(this, arc), broken: isBroken(sentence, arc) }));
     const on = {
       arc: (arc) => {
+        if (!this.canFix) return this.look(arc.dependent, true);
         this.pinned = true;
         this.word = arc.dependent;
         this.fix(arc.dependent, arc.head);
@@ -171,6 +164,7 @@ class SentenceView extends Player {
       fixed: this.given,
       on,
       described: (word) => described(this, word),
+      broken: (word) => brokenNote(sentence, word),
     });
     const focused = this.scroller.contains(document.activeElement) && document.activeElement !== this.scroller;
     this.scroller.replaceChildren(picture);
@@ -220,7 +214,7 @@ class SentenceView extends Player {
       ),
     );
     if (focused >= 0) this.panel.querySelectorAll("button, select, input")[focused]?.focus({ preventScroll: true });
-    if (!this.canFix)
+    if (!this.canFix && this.sentence.scored)
       this.panel.append(
         element("p", { class: "faint" }, "Heads are fixed in sentences of up to 60 words, and where arcs may cross."),
       );

@@ -54,13 +54,15 @@ function wordPanel(view, word, marks, fix, mark) {
       sentence.repaired[word - 1] &&
         element("span", { class: "repair" }, ` repaired: was ${sentence.repaired[word - 1]}`),
     ),
-    element(
-      "ol",
-      { class: "heads", "aria-label": `Heads of ${form}` },
-      headsOf(view, word).map((each, i) => headBar(view, word, each, i, fix)),
-    ),
+    ...brokenAt(sentence, word).map((place) => element("p", { class: "wrong" }, `Breaks ${placeName(sentence, place)}`)),
+    sentence.scored &&
+      element(
+        "ol",
+        { class: "heads", "aria-label": `Heads of ${form}` },
+        headsOf(view, word).map((each, i) => headBar(view, word, each, i, fix)),
+      ),
     markForm(view, word, marks, mark),
-  ];
+  ].filter(Boolean);
 }
 
 function headBar(view, word, { head, p, before }, place, fix) {
@@ -99,8 +101,7 @@ function headBar(view, word, { head, p, before }, place, fix) {
 
 function markForm(view, word, marks, change) {
   const { sentence } = view,
-    mark = marks.of(sentence, word),
-    current = sentence.tree[word - 1];
+    mark = marks.of(sentence, word);
   const verdicts = VERDICTS.map((verdict) =>
     element(
       "button",
@@ -136,7 +137,7 @@ function markForm(view, word, marks, change) {
   return element(
     "fieldset",
     { class: "marking" },
-    element("legend", {}, `Head ${headName(sentence, current)} is`),
+    element("legend", {}, `Head ${treeHead(sentence, word)} is`),
     element("div", { class: "verdicts" }, verdicts),
     element("label", { class: "field" }, element("span", {}, "Head to write"), select),
     element("label", { class: "field note" }, element("span", {}, "Note"), note),
