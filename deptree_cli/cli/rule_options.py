@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,9 @@ import click
 
 from deptree_cli.cli.help import READING
 from deptree_cli.cli.options import NAME_OR_INPUT, Bundle, IntRange, flag, opt, reading
-from deptree_cli.cli.run import Fold, Run, Source
-from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.run import Fold, Run
 from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.read import sentences
 from deptree_cli.io.sentence import Sentence, Warn
 
 if TYPE_CHECKING:
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from deptree_cli.core.rule_search import GivenUp
     from deptree_cli.core.rules import Words
     from deptree_cli.core.spaces import Short, TreeSpace
-    from deptree_cli.io.checking import AnnotatedTree
     from deptree_cli.io.rules.constraints import Constraints
 
 
@@ -190,18 +186,6 @@ def met(
         yield item
     for name, place in missing.items():
         yield DeptreeError("no sentence has this name", "Correct the name", place=place, sent_id=name)
-
-
-def annotated(
-    paths: Sequence[str], rules: Constraints, space: TreeSpace | None, fields: Mapping[str, object]
-) -> Source[Sentence, AnnotatedTree]:
-    """The sentences of CoNLL-U files, whatever their heads are, with what rules ask of them and all that is wrong."""
-    from deptree_cli.io.checking import Asked, noted, possible_names  # few commands look for broken rules
-
-    upos, feats = rules.rules.upos, rules.rules.ask_feats
-    lead = sentences(paths, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
-    read = met(lead.in_order(), rules, possible_names)
-    return Source(Counted(read, share=share_of(paths)), Asked(rules, space), fields)
 
 
 @dataclass

@@ -8,21 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from deptree_cli.cli.options import INPUT, command, opt, reading, use
-from deptree_cli.cli.rule_options import Space, annotated, rules
-from deptree_cli.cli.run import Fold, Job, Run
-from deptree_cli.cli.terminal import Table
+from deptree_cli.cli.rule_options import Space, met, rules
+from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.terminal import Counted, Table
 from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.errors import counted_thousands
-from deptree_cli.io.checking import AnnotatedTree, BrokenRules, Counts, Key, read_known
+from deptree_cli.io.checking import COLUMNS, AnnotatedTree, Asked, BrokenRules, Counts, Key, possible_names, read_known
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.files.streams import share_of
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
-
-COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
-
-# Of several files.
-PLACES = ("file", "line")
 
 
 @command()
@@ -51,8 +47,10 @@ def check(
     """
     meant = {} if known is None else read_known(known)
     fields = {**space.signature_fields, "rules": rules.name, "known": known}
-    source = annotated(trees, rules, space.asked, fields)
-    columns = (*COLUMNS, *PLACES * (len(trees) > 1))
+    asked = Asked(rules, space.asked)
+    items = Counted(met(asked.in_files(trees), rules, possible_names), share=share_of(trees))
+    source = Source(items, asked, fields)
+    columns = COLUMNS if len(trees) > 1 else COLUMNS[:-2]
     violations = Violations(rules, meant, known, run)
     code = Job("check", source, run, out).write(
         Check(columns, meant.keys()), sheet=Sheet(columns, "check"), folds=[violations]
@@ -76,14 +74,13 @@ class Check:
     known: Collection[Key]
 
     def __call__(self, tree: AnnotatedTree, _: None) -> Checked:
-        counts, sent_id, file = tree.counts, tree.read.sent_id, tree.block.file
-        full = [(sent_id, *place[:-1], file, place.line) for place in tree.wrong]
-        keys = [(sent_id, place.rule, str(place.word)) for place in tree.wrong] if self.known else []
+        rows, counts = tree.wrong, tree.counts
+        keys = [(row["sent_id"], row["rule"], str(row["word"])) for row in rows] if self.known else []
         if known := Counter(key for key in keys if key in self.known):
-            full = [row for row, key in zip(full, keys, strict=True) if key not in known]
+            rows = [row for row, key in zip(rows, keys, strict=True) if key not in known]
             counts.rules.subtract(rule for _, rule, _ in known.elements())
             counts = counts._replace(rules=+counts.rules, known=known)
-        return Checked([dict(zip(self.columns, row, strict=False)) for row in full], counts)
+        return Checked([{name: row[name] for name in self.columns} for row in rows], counts)
 
 
 class Violations(BrokenRules, Fold[Counts]):

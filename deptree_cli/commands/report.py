@@ -9,14 +9,16 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from deptree_cli.cli.options import INPUT, IntRange, check_effect, command, opt, use
-from deptree_cli.cli.rule_options import annotated, rules
-from deptree_cli.cli.run import Fold, Job, Run, layout_doubts
+from deptree_cli.cli.rule_options import met, rules
+from deptree_cli.cli.run import Fold, Job, Run, Source, layout_doubts
 from deptree_cli.cli.score_options import Scores, gold
+from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.io.checking import BrokenRules, Counts
+from deptree_cli.io.checking import Asked, BrokenRules, Counts, possible_names
 from deptree_cli.io.encoders.base import Encoder, Page, Write
 from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.pages import MostDoubtful, OnPage, Report, for_page, for_page_of_many, for_page_of_tree, to_html
 from deptree_cli.io.rules.reading import Names
 from deptree_cli.io.scores.records import ScoredSentence
@@ -85,11 +87,13 @@ def _report_trees(scores: Scores, top: int, run: Run, out: Out) -> int:
     from deptree_cli.io.rules.constraints import Constraints  # few runs have rules
     from deptree_cli.io.rules.reading import read_rules
 
-    asked = scores.rules or Constraints("tree", read_rules("tree"))
+    rules = scores.rules or Constraints("tree", read_rules("tree"))
+    asked = Asked(rules, None)
     names = [printable(PurePath(each).name) for each in scores.given]
     about = Report(" · ".join(names), scores.trees.trees, has_rules=True, top=top, has_scores=False)
-    source = annotated(scores.given, asked, None, {"rules": asked.name})
-    return Job("report", source, run, out, about=about).write(for_page_of_tree, folds=[Broken(top, asked)])
+    items = Counted(met(asked.in_files(scores.given), rules, possible_names), share=share_of(scores.given))
+    source = Source(items, asked, {"rules": rules.name})
+    return Job("report", source, run, out, about=about).write(for_page_of_tree, folds=[Broken(top, rules)])
 
 
 def _unchanged(found: OnPage, _: object) -> OnPage:

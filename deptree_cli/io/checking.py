@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from deptree_cli.io.conllu.blocks import Block, wrong_tokens
 from deptree_cli.io.conllu.columns import UNLABELLED, decoded
 from deptree_cli.io.conllu.enhanced import wrong_arcs
 from deptree_cli.io.files.streams import entries_of, open_input
+from deptree_cli.io.read import sentences
 from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of
@@ -32,18 +33,21 @@ if TYPE_CHECKING:
 # So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
 ENOUGH, FEWEST = 1000, 20
 
+# Of what is wrong; `word` may be the ID of an empty node, and has a head and a label only if the tree is wrong.
+COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words", "file", "line")
 
-def noted(sentences: Iterator[Sentence | DeptreeError], upos: Sequence[str]) -> Iterator[Sentence | DeptreeError]:
+
+def noted(read: Iterator[Sentence | DeptreeError], upos: Sequence[str]) -> Iterator[Sentence | DeptreeError]:
     """The sentences of a file, noted if most of its first tags are not parts of speech: then rules use none of them."""
     held: list[Sentence | DeptreeError] = []
     tags = Counter[bool]()
-    while upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
+    while upos and tags.total() < ENOUGH and (sentence := next(read, None)) is not None:
         held.append(sentence)
         with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
             if not isinstance(sentence, DeptreeError):
                 tags.update(tag in upos for tag in sentence.sentence.column("upos") if tag != "_")
     others = FEWEST <= tags[False] > tags[True]
-    for sentence in chain(held, sentences):
+    for sentence in chain(held, read):
         if others and not isinstance(sentence, DeptreeError):
             sentence.has_other_tags = True
         yield sentence
@@ -77,21 +81,6 @@ def read_known(path: str) -> dict[Key, str]:
                     raise DeptreeError(problem, "Write them with tabs between, as check --tsv does", place=place)
                 found.setdefault((row[0], row[1], row[2]), place)
     return found
-
-
-class Place(NamedTuple):
-    """Where a sentence is wrong: a word, or the ID of an empty node; `words` are all that have a part in it.
-
-    `head`, `deprel`: the word's, None where it lacks them, and where the tree is not what is wrong.
-    """
-
-    rule: str
-    word: int | str
-    form: str
-    head: int | None
-    deprel: str | None
-    words: tuple[int, ...]
-    line: int
 
 
 class Counts(NamedTuple):
@@ -158,31 +147,31 @@ class AnnotatedTree:
         return wrong_tags(self.asked.rules, self.asked.words)
 
     @cached_property
-    def wrong(self) -> list[Place]:
+    def wrong(self) -> list[dict[str, Any]]:
         """All that is wrong: what is broken, multiword tokens and graphs; tags unless all of the file are others."""
         broken = self.broken if self.read.has_other_tags else [*self.broken, *self.wrong_tags]
-        block, found = self.block, list[Place]()
+        block, rows = self.block, list[tuple[Any, ...]]()
         forms = block.column("form") if broken else []
         for rule, word, words in broken:
             head, label = self.heads[word - 1], self.labels[word - 1]
             cells = forms[word - 1], head if head >= 0 else None, label or None, words
-            found.append(Place(rule, word, *cells, block.line_of(word)))
-        for kind, _what, first, last, form in wrong_tokens(block):
+            rows.append((rule, word, *cells, block.file, block.line_of(word)))
+        for rule, _what, first, last, form in wrong_tokens(block):
             line = block.line_of(first) if first <= block.n else block.line
-            found.append(Place(kind, first, decoded(form, block.place), None, None, (first, last), line))
-        for kind, node, written in wrong_arcs(block):
+            rows.append((rule, first, decoded(form, block.place), None, None, (first, last), block.file, line))
+        for rule, node, written in wrong_arcs(block):
             word = int(node.partition(".")[0])
-            line = block.line_of(max(word, 1))
-            found.append(Place(kind, word if node.isdigit() else node, written, None, None, (word,), line))
-        return found
+            named, line = word if node.isdigit() else node, block.line_of(max(word, 1))
+            rows.append((rule, named, written, None, None, (word,), block.file, line))
+        return [dict(zip(COLUMNS, (self.read.sent_id, *row), strict=True)) for row in rows]
 
     @property
     def counts(self) -> Counts:
         """What it counts for: all that is wrong, or, if trees are repaired, what that mends."""
-        mends, others = self.of.mends, self.wrong_tags if self.of.mends or self.read.has_other_tags else []
-        rules = Counter(each.rule for each in (self.broken if mends else self.wrong))
-        if not mends:
-            rules.update(each.rule for each in others)
+        others = self.wrong_tags if self.of.mends or self.read.has_other_tags else []
+        rules = Counter(each.rule for each in (self.broken if self.of.mends else others))
+        if not self.of.mends:
+            rules.update(row["rule"] for row in self.wrong)
         words = {"upos": [*self.asked.words.tags].count(None), "label": self.labels.count(""), "other": len(others)}
         return Counts(rules, words, self.asked.names(self.labels), self.known)
 
@@ -263,6 +252,10 @@ class Asked:
     space: TreeSpace | None
     mends: bool = False
     known: Collection[Key] = ()
+
+    def in_files(self, paths: Sequence[str]) -> Iterator[Sentence | DeptreeError]:
+        upos, feats = self.constraints.rules.upos, self.constraints.rules.ask_feats
+        return sentences(paths, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats).in_order()
 
     def __call__(self, read: Sentence) -> AnnotatedTree:
         block = read.sentence

@@ -230,7 +230,7 @@ def test_every_command_asks_for_feats(done, put, feats):
     assert {row["marginals"][1][2][1] > 0 for row in rows} == {allowed}
     page = done(f"report {scores}").out.decode()
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    assert data["broken"] == [[] if allowed else [[RULE, 2]]] * 5
+    assert data["broken"] == [[] if allowed else [[RULE, 2, [2], True]]] * 5
     for line in (f"decode {scores} --format jsonl", f"sample -k 3 --seed 1 {scores} --format jsonl"):
         whole = done(line).out
         assert done(f"{line} -j 2").out == whole

@@ -139,7 +139,10 @@ def for_page_of_tree(tree: AnnotatedTree, _: None = None) -> OnPage:
     heads = np.array([head if 0 <= head <= block.n else NO_HEAD for head in tree.heads])
     arrays = {"lengths": np.array(block.n, "<u2"), "trees": heads.astype("<u2")}
     # Where there is no head, or a wrong tag, no arc is wrong.
-    broken = [(each.rule, each.word, each.words, each.head is not None and each.rule != UNKNOWN_UPOS) for each in wrong]
+    broken = [
+        (row["rule"], row["word"], row["words"], row["head"] is not None and row["rule"] != UNKNOWN_UPOS)
+        for row in wrong
+    ]
     return OnPage(len(wrong), tree.counts, partial(PackedSentence, tree.read.sent_id, block.raw, broken, arrays))
 
 
