@@ -156,7 +156,7 @@ class Broken(BrokenRules, Fold[Counts]):
         self._top = top
 
     def lines(self) -> Iterator[str]:
-        yield from left_out(self._top, "with most broken rules of", self._checked)
+        yield from left_out(self._top, "with most broken rules of" if self.found else "first of", self._checked)
         yield from self.notices()
         most = ", ".join(f"{rule} {places:,}" for rule, places, _ in self.found[:MOST_RULES])
         yield f"{self}: {most}{', ...' * (len(self.found) > MOST_RULES)}" if most else str(self)

@@ -268,6 +268,9 @@ def test_the_sentences_that_break_most_rules(done, put) -> None:
     ran = done("report bad.conllu --top 3")  # in the order of the file
     assert data_of(ran.out)["ids"] == ["en-1", "bad-1", "bad-2"]
     assert "deptree: the page has the 3 with most broken rules of 10 sentences: --top N for more or fewer" in ran.said
+    ran = done("report $GOLD --top 3")
+    assert data_of(ran.out)["ids"] == data_of(done("report $GOLD").out)["ids"][:3]
+    assert "deptree: the page has the 3 first of 8 sentences: --top N for more or fewer" in ran.said
 
 
 def test_samples_and_labels_and_gold(deptree, done) -> None:

@@ -49,7 +49,9 @@ function remember(sentence) {
 
 function header(data, sentences, marks, list) {
   const name = data.title.replace(/[^\w.-]+/g, "_"),
-    left = data.total > sentences.length;
+    left = data.total > sentences.length,
+    some = sentences.some((s) => s.broken.length),
+    which = data.hasScores ? "most doubtful" : some ? "with most broken rules" : "first";
   const lacking = ["head", "misc"].filter((each) => !data.columns.includes(each)).map((each) => each.toUpperCase());
   const kind = data.columns.join() === TEN.join() ? "conllu" : "conllup",
     attributes = { onclick: () => save(`${name}.${kind}`, marksAsConllu(sentences, marks, data.stale)) };
@@ -62,7 +64,7 @@ function header(data, sentences, marks, list) {
       "p",
       { class: "faint" },
       left
-        ? `The ${sentences.length.toLocaleString("en")} ${data.hasScores ? "most doubtful" : "with most broken rules"} of ${counted(data.total, "sentence")}`
+        ? `The ${sentences.length.toLocaleString("en")} ${which} of ${counted(data.total, "sentence")}`
         : counted(sentences.length, "sentence"),
     ),
     element(
