@@ -290,6 +290,9 @@ def beside(help: str, lacks: Collection[str] = (), but: Collection[str] = ()) ->
     return use(Scores, lacks=["conllu", "fix_heads", *lacks], only_with="scores", but=but, scores=path)
 
 
+# The argument of commands that draw trees as they are, too.
+SCORES_OR_TREES = opt(metavar="SCORES|TREES...", many=True, type=INPUT)
+
 WANTED = opt("--sentence", metavar="ID", help="The sent_id of the sentence, or its number.  [default: the first]")
 MOST_NAMES = 10_000  # names of sentences kept to find the one that may have been meant
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from deptree_cli.cli.options import INPUT, IntRange, check_effect, command, opt, use
 from deptree_cli.cli.rule_options import met, rules
 from deptree_cli.cli.run import Fold, Job, Run, Source, layout_doubts
-from deptree_cli.cli.score_options import Scores, gold
+from deptree_cli.cli.score_options import SCORES_OR_TREES, Scores, gold
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError, counted, printable
@@ -39,6 +39,7 @@ def report(
     scores: Scores = use(
         Scores,
         or_trees=True,
+        scores=SCORES_OR_TREES,
         rules=rules("Show where trees break these rules"),
         gold=gold("The page shows how often heads of each tenth of probability are right."),
     ),
@@ -60,10 +61,10 @@ def report(
     The page lists sentences. Sort them by doubt (the expected errors of their heads), entropy or broken rules, and
     filter by text, label, UPOS and rule. Arcs are as opaque as they are probable, with rival arcs below. Click an arc
     to fix it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U. The page needs no
-    network. Keys: press ? in the page. If SCORES is trees in CoNLL-U, the page has no probabilities. It then marks all
-    that deptree check lists, by --rules; without --rules, heads that are not a tree.
+    network. Keys: press ? in the page.
 
-    Broken --rules are marked; they change no probability.
+    Of TREES (CoNLL-U) the page has no probabilities. It marks all that deptree check lists by --rules; without these,
+    heads that are not a tree. Broken --rules are marked with SCORES too, and change no probability.
     """
     html = Encoder("html", (".html", ".htm"), _unchanged, _page)
     if scores.given:

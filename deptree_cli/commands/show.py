@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.cli import options
-from deptree_cli.cli.options import INPUT, FloatRange, check_effect, command, opt, use
+from deptree_cli.cli.options import FloatRange, check_effect, command, opt, use
 from deptree_cli.cli.run import ALONE, Job, Run, Source, Tasks
-from deptree_cli.cli.score_options import Scores, chosen_sentence
+from deptree_cli.cli.score_options import SCORES_OR_TREES, Scores, chosen_sentence
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
 from deptree_cli.core import ruleset
@@ -35,7 +35,7 @@ from deptree_cli.io.sentence import Companion, Sentence, holding
 
 @command()
 def show(
-    scores: Scores = use(Scores, or_trees=True, scores=opt(metavar="SCORES|TREES...", many=True, type=INPUT)),
+    scores: Scores = use(Scores, or_trees=True, scores=SCORES_OR_TREES),
     wanted: str | None = opt(
         "--sentence",
         metavar="ID",

@@ -125,7 +125,7 @@ def _own_words(raw: RawScores, sent_id: str, n: int) -> Block:
         if len(blocks) == 1 and block.n == n and block.sent_id in ("", sent_id):
             return block
         problem = f"has {counted(block.n, 'word')}, the scores {n}" if block.n != n else f"is of {block.sent_id}"
-        problem = problem if len(blocks) == 1 else f"has {len(blocks)} sentences"
+        problem = problem if len(blocks) == 1 else f"has {counted(len(blocks), 'sentence')}"
     raise DeptreeError(f"the CoNLL-U beside the scores {problem}", remedy)
 
 
