@@ -328,6 +328,10 @@ def test_what_dump_refuses(refused, tmp_path, line, stdin, says):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_parser_of_one_model(refused):
+    refused("dump natasha --model m", "natasha has one model only. Leave out --model.", stdin=b"Text.")
+
+
 def test_a_parser_that_cannot_split_text(refused):
     refused("dump supar $DATA/paragraphs.txt --model m", "paragraphs.txt: supar does not split text. Give it sentences")
 

@@ -20,7 +20,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import undo_everything
 from deptree_cli.io.files.output import Named, NpzOutput, Output, all_or_none, refuse_overwrites, until_the_end
-from deptree_cli.io.files.streams import USUAL, copied, open_input, width_of
+from deptree_cli.io.files.streams import USUAL, copied, open_input, path_of, width_of
 
 LONG = b"".join(b"line %d\n" % number for number in range(1000))
 
@@ -239,3 +239,16 @@ def test_a_width_is_what_columns_says_or_the_stream_itself(columns: str, monkeyp
             assert width_of(screen) == (int(columns) if columns in ("1", "132") else given or USUAL)
     os.close(outside)
     assert width_of(io.StringIO()) == (int(columns) if columns in ("1", "132") else USUAL)
+
+
+def test_a_library_finds_the_bytes_of_any_stream_under_a_path(put) -> None:
+    """Of a descriptor nobody knows the name, and a pipe has none."""
+    put("x", b"bytes")
+    opened = (
+        lambda: Path("x").open("rb"),
+        lambda: os.fdopen(os.open("x", os.O_RDONLY), "rb"),
+        lambda: io.BufferedReader(Unseekable(b"bytes")),
+    )
+    for each in opened:
+        with each() as stream, path_of(stream) as path:
+            assert Path(path).read_bytes() == b"bytes"

@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, SPACES
-from deptree_cli.io.scores.layout import PRESETS, Layout, cut, from_head_dep, layout, text_of, to_head_dep, words_in
+from deptree_cli.io.scores.layout import (
+    PRESETS,
+    Layout,
+    complete,
+    cut,
+    from_head_dep,
+    layout,
+    text_of,
+    to_head_dep,
+    words_in,
+)
 from deptree_cli.io.scores.meta import NOTHING, UNKNOWN, WRITE_SCORES, Meta, space_of
 from deptree_cli.io.scores.records import Interpretation, Temperature
 from deptree_cli.io.sentence import Sentence
@@ -242,3 +252,11 @@ def test_every_value_of_a_field_comes_back(value: str) -> None:
     assert written.isprintable()
     assert unescaped(written) == value
     assert parse(signature("x", {"field": value})).fields == {"field": value, "v": __version__}
+
+
+@pytest.mark.parametrize(
+    ("begun", "found"),
+    [("natasha,we", ["natasha,weight"]), ("dep", ["dep-head"]), ("su", ["supar", "supar-probs"]), ("su,su", [])],
+)
+def test_what_a_layout_may_go_on_with(begun: str, found: list[str]) -> None:
+    assert complete(None, None, begun) == found
