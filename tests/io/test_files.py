@@ -245,7 +245,7 @@ def test_a_library_finds_the_bytes_of_any_stream_under_a_path(put) -> None:
     """Of a descriptor nobody knows the name, and a pipe has none."""
     put("x", b"bytes")
     opened = (
-        lambda: Path("x").open("rb"),
+        lambda: Path("x").open("rb"),  # noqa: SIM115
         lambda: os.fdopen(os.open("x", os.O_RDONLY), "rb"),
         lambda: io.BufferedReader(Unseekable(b"bytes")),
     )
