@@ -169,3 +169,11 @@ def test_the_test(done, deptree) -> None:
     ran = deptree(f"agree a.jsonl hot.jsonl {TEST} --per sentence")
     assert (ran.code, len(ran.rows)) == (1, 8)
     assert "different: p = 0.01 over 8 sentences" in ran.err
+
+
+def test_three_trees_of_a_sentence_are_enough_to_permute(done, put) -> None:
+    tree = '{"sent_id":"a","heads":[0,1]}\n'
+    put("one.jsonl", tree)
+    put("two.jsonl", tree + tree.replace("[0,1]", "[2,0]"))
+    (row,) = done(f"agree one.jsonl two.jsonl {TEST}").rows
+    assert row["verdict"] == "no difference found"
