@@ -45,7 +45,8 @@ def deptree() -> None:
     trees, samples, best trees, and words that may be wrong in a treebank.
 
     SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. eval, measure, agree, diff, check, repair and combine also work with trees alone, in CoNLL-U.
+    after another. eval, measure, agree, diff, check, repair, combine, show and report also work with trees alone, in
+    CoNLL-U.
     `deptree COMMAND --help` shows what a command does, --help-all explains all of its options and output fields.
 
     Exit status: 0 done; 1 done, but sentences were skipped, or a check failed (check, check-bias, diff, ...); 2 wrong

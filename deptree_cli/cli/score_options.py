@@ -119,7 +119,6 @@ class Scores(Bundle):
         "--fix-heads",
         section=READING,
         often=True,
-        needs=["conllu"],
         help="Keep the HEADs and DEPRELs in --conllu that are not _.",
     )
     label_scores: tuple[str, ...] = reading(
@@ -148,8 +147,8 @@ class Scores(Bundle):
             self.given = scores
             check_effect({*_OF_SCORES, *SPACE}, "scores: these are sentences with trees")
             return
-        if self.rules and self.rules.in_misc and not self.conllu:
-            raise click.UsageError("--rules misc needs --conllu FILE.")
+        if self.or_trees and any(map(has_sentences, scores)):
+            raise DeptreeError("some files have trees, some scores", "Pass them in separate runs", place=scores[0])
         feats = self.rules is not None and self.rules.rules.ask_feats
         files = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
         for name in ("conllu", "lengths", "label_scores", "gold"):
@@ -163,6 +162,9 @@ class Scores(Bundle):
         labels, said = None, self.temperature
         temperature = UNCHANGED if isinstance(said, str) else Temperature(said)
         layout = one_layout(sources, layouts().layout(self.preset))
+        for option, asked in (("--rules misc", self.rules and self.rules.in_misc), ("--fix-heads", self.fix_heads)):
+            if asked and not self.has_sentences:
+                raise click.UsageError(f"{option} needs --conllu FILE.")
         own = () if self.label_scores else own_labels(sources)
         layout = layout.of_arcs(bool(self.labels or own), bool(self.label_scores or own))
         if self.labels or isinstance(said, str):
@@ -198,6 +200,11 @@ class Scores(Bundle):
     @property
     def name(self) -> str:
         return ", ".join(each.source.path for each in self.files)
+
+    @property
+    def has_sentences(self) -> bool:
+        """Whether the sentences are known, from --conllu or from the score files."""
+        return bool(self.conllu) or all(each.source.has_words for each in self.files)
 
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U, in the score files or from --conllu."""
@@ -237,8 +244,7 @@ class Scores(Bundle):
         """The sentences, as they are; what cannot be obeyed is told, and which of their fixed labels have no score."""
         how = self.how
         if how.constraints is not None:
-            has_words = all(each.conllu or each.source.has_words for each in self.files)
-            check_known(how.constraints, how.labels, has_words, run.warn)
+            check_known(how.constraints, how.labels, self.has_sentences, run.warn)
             records = obeying(records, how.constraints, how.labels, run.warn)
         return self._with_known_labels(records, run) if how.fix_heads and how.labels is not None else records
 

@@ -25,6 +25,7 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.conllu.blocks import in_utf8
 from deptree_cli.io.conllu.columns import entries_of, no_sentences
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
@@ -115,7 +116,7 @@ def product_of(weights: Float, sentence: Combinable, _: None) -> SentenceScores:
     found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
     written = from_head_dep(found.log_scores, WRITTEN, WRITTEN.shape(found.n), WRITTEN.forbidden)
     block = sentence.read.block
-    return SentenceScores(found.id, written, Extras((), block.raw) if block else NO_EXTRAS)
+    return SentenceScores(found.id, written, Extras((), in_utf8(block)) if block else NO_EXTRAS)
 
 
 def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
@@ -306,8 +307,10 @@ def combine(
     used = checked_weights(weights, len(members), mixed)
     chosen = list(compress(members, used))  # those of weight 0 are not read
     of_conllu = conllu is not None or all(each.blocks for each in chosen)
-    if not of_conllu and out.encoder(run.output) is CONLLU:
+    if not (of_conllu or (chosen[0].scores and chosen[0].scores.has_words)) and out.encoder(run.output) is CONLLU:
         raise no_sentences().at(scores[0])
+    if not mixed and any(each.scores and each.scores.labels for each in chosen):
+        run.warn("labels", "scores of labels are left out: a product is of arcs")
     trees = _space(chosen, space)
     interpretation = Interpretation(Layout(), space=trees)
 

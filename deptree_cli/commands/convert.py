@@ -18,8 +18,9 @@ from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
+from deptree_cli.io.conllu.blocks import in_utf8
 from deptree_cli.io.encoders import SCORES
-from deptree_cli.io.encoders.arrays import LAYOUT_ASKED, SentenceScores
+from deptree_cli.io.encoders.arrays import LAYOUT_ASKED, SentenceScores, tell_left_out
 from deptree_cli.io.encoders.base import JSONL, also
 from deptree_cli.io.scores.arrays import Extras
 from deptree_cli.io.scores.layout import PRESETS, Layout, from_head_dep, layout, text_of
@@ -44,7 +45,6 @@ def convert(
     to_labels: str | None = opt(
         "--to-labels",
         type=OUTPUT,
-        needs=["labels"],
         help="Write arcs and labels scored together, and the names of labels (JSON) to FILE.",
     ),
     out: Out = use(Out, formats=(SCORES,)),
@@ -68,12 +68,16 @@ def convert(
         problem = f"--to {target.name} has an axis of labels, whose names need a file"
         raise click.UsageError(f"{problem}. Add --to-labels FILE.")
     target = target.labelled if to_labels else replace(target, labels=None)
+    if to_labels and scores.how.labels is None:
+        raise click.UsageError("--to-labels needs --labels FILE.")
     asked = chosen.scale is not None or target.scale == "weight"
     source = scores.source(run)
     source = replace(source, signature_fields={f"read{name}": x for name, x in source.signature_fields.items()})
     knows_order = scores.conllu or all(each.source.meta.ordered for each in scores.files)
     first = {"from": text_of(target), "trees": scores.how.space.kind or None, "order": None if knows_order else UNKNOWN}
     job = Job("convert", source, run, out, first, about=LAYOUT_ASKED if asked else None)
+    if not target.labels and (scores.has_sentences or scores.how.labels):
+        tell_left_out(job.encoder, run.warn)
     also(to_labels, JSONL)([scores.how.labels])
     return job.write(partial(converted, target), folds=[Lost()])
 
@@ -105,7 +109,7 @@ def converted(target: Layout, sentence: ScoredSentence, _: None) -> Converted:
     if sentence.needs_trees:
         raise DeptreeError("only whole trees decide a span, and scores are of single arcs", _ELSEWHERE)
     distribution, record = sentence.distribution, sentence.record
-    if target.labels and distribution.labels and distribution.labels.added:
+    if distribution.labels and distribution.labels.added:
         name = distribution.labels.names[-distribution.labels.added]
         remedy = "Put _ for it, or leave out --fix-heads"
         raise DeptreeError(f"the label {name!r} of the CoNLL-U has no scores to write", remedy)
@@ -113,10 +117,11 @@ def converted(target: Layout, sentence: ScoredSentence, _: None) -> Converted:
     if target.scale == "weight":
         scores, lost = to_weights(scores)
     written = from_head_dep(scores, target, target.shape(distribution.n, scores.shape[2:]), target.forbidden)
-    if distribution.labels is None and sentence.interpretation.layout.complete.scale == target.scale:
+    read = sentence.interpretation.layout
+    if not read.labels and not target.labels and read.complete.scale == target.scale:
         written = _as_read(written, record.scores.dtype)
     labels = None if target.labels else _of_labels(sentence, target)
-    extras = Extras((), record.block.raw if record.block else b"", *labels or ())
+    extras = Extras((), in_utf8(record.block) if record.block else b"", *labels or ())
     return Converted(SentenceScores(sentence.id, written, extras), lost)
 
 
@@ -127,7 +132,9 @@ def _of_labels(sentence: ScoredSentence, target: Layout) -> tuple[Sequence[str],
         return None
     shape = target.labelled.shape(sentence.n, (len(labels.names),))
     scores = labels.probs if target.scale == "weight" else labels.log_probs
-    return labels.names, from_head_dep(scores, target.labelled, shape, target.forbidden)
+    impossible = np.isneginf(sentence.distribution.log_scores)[..., None]
+    scores = from_head_dep(np.where(impossible, target.forbidden, scores), target.labelled, shape, target.forbidden)
+    return labels.names, scores if sentence.record.labels is None else _as_read(scores, sentence.record.labels.dtype)
 
 
 def _as_read(scores: Float, dtype: np.dtype[Any]) -> Array:

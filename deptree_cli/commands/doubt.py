@@ -141,9 +141,9 @@ def doubt(
     if per == WORD and sentences:
         raise click.UsageError("--rank, --words and CoNLL-U output need --per sentence.")
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
-    if (ranked_by is None or ranked_by.of_annotation) and not scores.conllu:
+    if (ranked_by is None or ranked_by.of_annotation) and not scores.has_sentences:
         raise click.UsageError(f"There are no annotated heads. {NO_HEADS}.")
-    if not (ranked_by and scores.conllu):
+    if not (ranked_by and scores.has_sentences):
         check_effect(["threshold"], "--per sentence and annotated heads: only these rows count suspects")
     of = {"rank": ranked_by.name, "threshold": threshold} if ranked_by else {}
     fields = {"per": SENTENCE if ranked_by else WORD, **of, "top": top, "words": most}

@@ -16,6 +16,7 @@ from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io import parsers
 from deptree_cli.io.encoders import SCORES
+from deptree_cli.io.encoders.arrays import tell_left_out
 from deptree_cli.io.encoders.base import Page
 from deptree_cli.io.files.streams import STDIN, open_input
 from deptree_cli.io.parsers import PARSERS, Parser
@@ -60,8 +61,7 @@ def dump(
             raise DeptreeError(f"{parser.name} does not split text", "Give it sentences in CoNLL-U", place=file.place)
         adapter = parsers.adapter_of(parser.name, model)
         whole = CONTAINERS.get(arcs.name).keeps_extras
-        if not whole:
-            run.warn("extras", f"{arcs.suffixes[0]} holds no sentences and no labels: .npz and .jsonl do")
+        tell_left_out(arcs, run.warn)
         read = parsers.read_sentences(file, kind, parsers.splitter(parser, adapter))
         start, step = run.shard[0] - 1, run.shard[1]
         source = parsers.batches(islice(read, start, None, step), size, file.place)

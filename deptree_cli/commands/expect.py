@@ -112,7 +112,7 @@ def expect(
 def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: Scores) -> None:
     """What the quantity needs is there, and nothing that only others do; HEADs of --conllu do for known ones."""
     for needed in quantity.inputs:
-        if not (scores.gold or scores.conllu if needed.kind == HEADS else given[needed.name]):
+        if not (scores.gold or scores.has_sentences if needed.kind == HEADS else given[needed.name]):
             raise click.UsageError(f"{quantity.name} needs {_asked_for(needed)}.")
     if scores.gold and not any(needed.kind == HEADS for needed in quantity.inputs):
         raise click.UsageError(f"{quantity.name} does not use --gold FILE.")

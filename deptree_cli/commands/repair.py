@@ -133,7 +133,7 @@ def repair(
         read = Counted(met(items, rules, possible_names), lambda: total, share)
         aims = Aims(cost, worth, search.budget, search.relax)
         work = Repair(habits, aims, asked, wanted, scores.how if scores else None, suspects is not None, bool(told))
-        repairs = Repairs(before, scores is None and not habits, known)
+        repairs = Repairs(before, scores is None and not habits, None if known is None else len(meant))
         job: Job[Sentence, Sentence] = Job("repair", Source(read, signature_fields=fields), run, out)
         code = job.write(work, folds=[repairs, *told, *([RelaxedSentences(run)] if search.relax else [])])
     return max(code, repairs.exit_code)
@@ -300,11 +300,12 @@ def as_value(text: str) -> int | str | None:
 class Repairs(Fold[Done]):
     """What was repaired, and which rules were broken before.
 
-    `untaught`: nothing tells how words attach: no scores, and no sentence without mistakes.
+    `untaught`: nothing tells how words attach: no scores, and no sentence without mistakes. `meant`: how many
+    violations are known.
     """
 
-    def __init__(self, before: BrokenRules, untaught: bool, known: str | None) -> None:
-        self._before, self._untaught, self._known, self._sentences = before, untaught, known, 0
+    def __init__(self, before: BrokenRules, untaught: bool, meant: int | None) -> None:
+        self._before, self._untaught, self._meant, self._sentences = before, untaught, meant, 0
         self._numbers, self._left_out = Counter[str](), dict[str, None]()
 
     def add(self, counts: Done) -> None:
@@ -319,13 +320,11 @@ class Repairs(Fold[Done]):
             yield Table("", ("rule broken before", "places", "sentences"), rules)
         yield from self._before.notices(labels=False)  # they are filled
         found = self._numbers
-        if self._known is not None:
-            known = self._before.known.total()
-            but = (
-                f", but for {counted_thousands(found['unkept'], 'word')} that no tree keeps" if found["unkept"] else ""
-            )
-            kept = f": words keep head and label{but}" if known else ""
-            yield f"{counted_thousands(known, 'violation')} known, see {self._known}{kept}"
+        if self._meant is not None:
+            changed = counted_thousands(found["unkept"], "word")
+            but = f", but for {changed} that no tree keeps" if found["unkept"] else ""
+            kept = f": their words keep head and label{but}" if self._before.known else ""
+            yield f"{len(self._before.known):,} of {self._meant:,} known violations found{kept}"
         if self._untaught and found["repaired"]:
             yield "no sentence is valid, so ties are broken by distance; --like TREEBANK or --scores FILE does better"
         if found["reduced"]:

@@ -234,7 +234,7 @@ def objective(
     if root.any():  # it stands on arcs from ROOT, and no other label does
         possible[0, :, ~root] = possible[1:, :, root] = False
     for word in given.kept:  # but for what somebody meant
-        if 0 < given.heads[word - 1] <= given.n and given.heads[word - 1] != word:
+        if 0 <= given.heads[word - 1] <= given.n and given.heads[word - 1] != word:
             possible[:, word] |= changes[:, word] == 0
     found = np.where(possible, scores, -np.inf)
     best = found.max(axis=(0, 2), keepdims=True)

@@ -41,7 +41,7 @@ def checked_log_scores(scores: ArrayLike, scale: str, temperature: float = 1.0, 
             "Give one square matrix per sentence, ROOT included",
         )
     if labels is not None and array.shape[2] != labels:
-        problem = f"there are scores of {counted(array.shape[2], 'label')}, but {labels} names of labels"
+        problem = f"there are scores of {counted(array.shape[2], 'label')}, but {counted(labels, 'name')}"
         raise DeptreeError(problem, "Name every label once, in the order of the scores")
     if len(array) < 2:
         raise DeptreeError("the sentence has no words (n = 0)", "Leave it out or give at least one word besides ROOT")

@@ -80,7 +80,7 @@ def in_order(case, given, costs):
     possible, names, n = could_be(case), case.known.labels, case.words.n
     for word in given.kept:  # also a root below a word
         head, label = given.heads[word - 1], given.labels[word - 1]
-        if 0 < head <= n and head != word:
+        if 0 <= head <= n and head != word:
             possible[head, word, names.index(label) if label else slice(None)] = True
     heads = all_trees(n, case.distribution.space)
     labels = np.array(list(product(range(len(names)), repeat=n)))

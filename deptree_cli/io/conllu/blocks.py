@@ -111,18 +111,22 @@ def split_with_feats(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
     ahead, feats = b"", False
     while not feats and len(ahead) < _AHEAD and (line := stream.readline(_AHEAD)):
         ahead += line
-        feats = _has_feats(Chunk(ahead, 1, header_of(ahead)))
+        feats = has_feats(ahead)
     stream = rewound(ahead, stream)  # type: ignore[arg-type]
     with nullcontext(stream) if feats else seekable(stream) as again:
         with suppress(DeptreeError):  # raised behind the sentences in front of it
-            feats = feats or any(map(_has_feats, split_chunks(again)))
+            feats = feats or any(map(_in_chunk, split_chunks(again)))
         if again.seekable():
             again.seek(0)
         yield from (chunk._replace(feats=feats) for chunk in split_chunks(again, place))
 
 
-def _has_feats(chunk: Chunk) -> bool:
-    """Whether a word or an empty node has FEATS."""
+def has_feats(data: bytes) -> bool:
+    """Whether a word or an empty node has FEATS, in the columns that the first line may name."""
+    return _in_chunk(Chunk(data, 1, header_of(data)))
+
+
+def _in_chunk(chunk: Chunk) -> bool:
     columns = chunk.header.lower().partition(b"=")[2].split() or [name.encode() for name in COLUMNS]
     before = columns.index(b"feats") - 1 if b"feats" in columns else len(columns)
     return re.search(rb"(?m)^[^\t\n#-]++(?:\t[^\t\n]*+){%d}\t(?!_(?:\s|\Z))\S" % before, chunk.data) is not None
@@ -412,6 +416,12 @@ class Block:
     @property
     def newline(self) -> str:
         return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self.start)].endswith(b"\r") else "\n"
+
+
+def in_utf8(block: Block) -> bytes:
+    """The bytes of a sentence, for what must be UTF-8."""
+    decoded(block.raw, block.place)
+    return block.raw
 
 
 def block_of(sent_id: str, forms: Sequence[str]) -> Block:

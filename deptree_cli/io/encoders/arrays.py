@@ -14,6 +14,7 @@ from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.arrays import NO_EXTRAS, Extras
 from deptree_cli.io.scores.containers import Container
 from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.sentence import Warn
 
 # What is to be known of scores beside what their signature says: the user asked for their layout, and can tell it to a
 # reader.
@@ -29,6 +30,12 @@ class SentenceScores(NamedTuple):
 
     def scores(self) -> SentenceScores:
         return self
+
+
+def tell_left_out(encoder: Encoder, warn: Warn) -> None:
+    """Tell that a format has no place for what is known of sentences beside their scores of arcs."""
+    if not containers.CONTAINERS.get(encoder.name).keeps_extras:
+        warn("extras", f"{encoder.suffixes[0]} holds no sentences and no labels: .npz and .jsonl do")
 
 
 def written(others: bool = False) -> Iterator[Container]:

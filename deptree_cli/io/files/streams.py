@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import shutil
 import stat
 import sys
@@ -145,6 +146,10 @@ def open_input(path: str, may_be_empty: bool = False, place: str = "") -> Iterat
             raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
 
 
+# How a sentence in CoNLL-U begins.
+_SENTENCE = re.compile(rb"\s*(#|[0-9]+([-.][0-9]+)?[\t ])")
+
+
 def has_sentences(path: str) -> bool:
     """Whether a file begins as CoNLL-U does; of a pipe, from which looking takes, only standard input is looked at."""
     head = b""
@@ -153,7 +158,10 @@ def has_sentences(path: str) -> bool:
             head = file.head
     elif path == STDIN and isinstance(source := getattr(sys.stdin, "buffer", None), io.BufferedReader):
         head = source.peek()
-    return head.removeprefix(_BOM).lstrip().startswith((b"#", b"1\t", b"1-"))
+    if head.startswith(_GZIP):
+        with suppress(zlib.error):
+            head = zlib.decompressobj(31).decompress(head)
+    return _SENTENCE.match(head.removeprefix(_BOM)) is not None
 
 
 def _past_space(head: bytes, stream: io.BufferedIOBase) -> bytes:

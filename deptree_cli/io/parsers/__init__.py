@@ -24,7 +24,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.register import Register, imported
-from deptree_cli.io.conllu.blocks import read_blocks_or_errors
+from deptree_cli.io.conllu.blocks import in_utf8, read_blocks_or_errors
 from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.arrays import Extras
@@ -96,7 +96,10 @@ def _from_conllu(file: Input) -> Iterator[Sentence | DeptreeError]:
             columns = map(block.column, ("form", "lemma", "upos", "xpos", "feats"))
             spaces = ("SpaceAfter=No" not in misc.split("|") for misc in block.column("misc"))
             words = [Word(*row) for row in zip(*columns, spaces, strict=True)]
-            yield Sentence(block.sent_id or str(number), words, block.raw)
+            try:
+                yield Sentence(block.sent_id or str(number), words, in_utf8(block))
+            except DeptreeError as error:
+                yield error.at(sent_id=block.sent_id)
 
 
 def paragraphs(stream: Iterable[bytes], place: str) -> Iterator[str]:

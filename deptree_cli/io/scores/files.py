@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from deptree_cli.core.dtypes import MASK, Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, located
 from deptree_cli.io.files.streams import STDIN, place_of, share_read
 from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source, read_lengths, with_lengths
-from deptree_cli.io.scores.containers import ScoreFile, open_scores
+from deptree_cli.io.scores.containers import Entries, ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout, at_length, cut, text_of, to_head_dep
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.sentence import (
@@ -81,18 +81,40 @@ def side_of(source: Iterable[Any], scores: ScoreSource) -> Side:
     return Side(source, "matrices", scores.place, ordered=scores.meta.ordered, keys=keys)
 
 
-def sentences_of(source: Source, layout: Layout, first: int = 1) -> Iterator[Sentence | DeptreeError]:
+class Taken(NamedTuple):
+    """What is taken of the extras of scores: scores of labels, unless others are given; and `feats`, whether the words
+    of any sentence have FEATS, for which rules ask. Of a stream that is known from the first such sentence on."""
+
+    labels: bool = True
+    feats: bool = False
+
+
+TAKEN = Taken()
+
+
+def sentences_of(
+    source: Source, layout: Layout, first: int = 1, taken: Taken = TAKEN
+) -> Iterator[Sentence | DeptreeError]:
     """The sentences of scores that lead; the first has this running number."""
+    has_feats = False
+    if taken.feats:
+        from deptree_cli.io.conllu.blocks import has_feats as in_sentence  # few scores come with sentences
+
+        has_feats = isinstance(source, Entries) and any(in_sentence(source.conllu(key)) for key in source)
     for number, raw in enumerate(in_order(source), first):
         try:
-            yield raw.at(sent_id=str(number)) if isinstance(raw, DeptreeError) else _alone(raw, number, layout)
+            if isinstance(raw, DeptreeError):
+                yield raw.at(sent_id=str(number))
+                continue
+            has_feats = has_feats or (taken.feats and in_sentence(raw.extras.conllu))
+            yield _alone(raw, number, layout, taken._replace(feats=has_feats))
         except OutOfStep:
             raise
         except DeptreeError as error:
             yield error
 
 
-def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
+def _alone(raw: RawScores, number: int, layout: Layout, taken: Taken) -> Sentence:
     """A sentence of which there are scores, and maybe the words beside them."""
     sent_id, block = raw.key or str(number), None
     with located(raw.place, sent_id):
@@ -108,31 +130,36 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
 
             block = block_of(sent_id, raw.extras.forms)
         if raw.extras.conllu:
-            block = _own_words(raw, sent_id, n)
+            block = _own_words(raw, sent_id, n, taken.feats)
     found = Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
-    _add_own_labels(layout, found, raw)
+    if taken.labels:
+        _add_own_labels(layout, found, raw)
     return found
 
 
-def _own_words(raw: RawScores, sent_id: str, n: int) -> Block:
-    from deptree_cli.io.conllu.blocks import read_blocks_or_errors  # few scores come with sentences
+def _own_words(raw: RawScores, sent_id: str, n: int, has_feats: bool) -> Block:
+    from deptree_cli.io.conllu.blocks import Block, split_chunks  # few scores come with sentences
 
     problem, remedy = "is no sentence", "Check what wrote them, or give the sentences with --conllu"
-    blocks = list(read_blocks_or_errors(BytesIO(raw.extras.conllu), raw.place))
-    for block in blocks[:1]:
-        if isinstance(block, DeptreeError):
-            raise block
-        if len(blocks) == 1 and block.n == n and block.sent_id in ("", sent_id):
+    chunks = list(split_chunks(BytesIO(raw.extras.conllu), raw.place))
+    if len(chunks) == 1:
+        block = Block(chunks[0]._replace(feats=has_feats), raw.place)
+        if block.n == n and block.sent_id in ("", sent_id):
             return block
         problem = f"has {counted(block.n, 'word')}, the scores {n}" if block.n != n else f"is of {block.sent_id}"
-        problem = problem if len(blocks) == 1 else f"has {counted(len(blocks), 'sentence')}"
+    elif chunks:
+        problem = f"has {counted(len(chunks), 'sentence')}"
     raise DeptreeError(f"the CoNLL-U beside the scores {problem}", remedy)
 
 
 def _add_own_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
     """Add the scores of labels that stand beside those of arcs."""
-    if raw.extras.of_labels is not None and layout.labels is None:
-        _add_beside(LABELS, layout.labelled, sentence, replace(raw, scores=raw.extras.of_labels))
+    if layout.labels is not None or not raw.extras.labels:
+        return
+    if raw.extras.of_labels is None:
+        problem = "the file has scores of labels, but none of this sentence"
+        raise DeptreeError(problem, "Leave it out, or give all of them with --label-scores", place=raw.place)
+    _add_beside(LABELS, layout.labelled, sentence, replace(raw, scores=raw.extras.of_labels))
 
 
 def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str = "the scores have") -> Array:
@@ -149,12 +176,13 @@ def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str = "the 
         raise OutOfStep(f"{what} {counted(n, 'word')}, {words}", f"{IN_ORDER}, with the same tokens")
 
 
-def _add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
+def _add_scores(layout: Layout, taken: Taken, sentence: Sentence, raw: RawScores) -> None:
     if not sentence.named and raw.key:
         sentence.sent_id, sentence.named = raw.key, True
     sentence.scores = fitted(raw, sentence, layout)
     sentence.place, sentence.key = raw.place, raw.key
-    _add_own_labels(layout, sentence, raw)
+    if taken.labels:
+        _add_own_labels(layout, sentence, raw)
 
 
 def _add_beside(role: str, layout: Layout, sentence: Sentence, raw: RawScores) -> None:
@@ -291,7 +319,7 @@ class ScoreFiles:
             if self.conllu or lead or self.other or self.label_scores or self.gold:
                 found = self._paired(source, layout, first, warn, lead, opened)
             else:
-                found = sentences_of(source, layout, first)
+                found = sentences_of(source, layout, first, self._taken)
             yield from with_assumptions(found, self.source, layout, warn)
 
     def _paired(
@@ -303,7 +331,7 @@ class ScoreFiles:
             lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
         scores, companions = side_of(source, self.source), list[Companion]()
         if lead is not None:
-            companions.append(Companion(scores, partial(_add_scores, layout), shared=True))
+            companions.append(Companion(scores, partial(_add_scores, layout, self._taken), shared=True))
         if self.other is not None:
             other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
             # an archive that serves several files of sentences has those of the others too
@@ -315,7 +343,12 @@ class ScoreFiles:
             side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
             companions.append(Companion(side, partial(_add_beside, LABELS, layout.labelled), shared=True))
         companions += [trees_in(self.gold)] if self.gold else []
-        return read(lead or replace(scores, items=sentences_of(source, layout, first)), companions, warn)
+        alone = replace(scores, items=sentences_of(source, layout, first, self._taken))
+        return read(lead or alone, companions, warn)
+
+    @property
+    def _taken(self) -> Taken:
+        return Taken(self.label_scores is None, self.feats)
 
     @property
     def leading(self) -> str:

@@ -97,9 +97,9 @@ def read(
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
     """
     names, label_scores, rules = options.get("labels"), options.get("label_scores"), options.get("rules", ())
-    if options.get("fix_heads") and not conllu:
-        raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     temperature, source, constraints = temperature_of(options.get("temperature", 1.0)), ScoreSource(scores), None
+    if options.get("fix_heads") and not (conllu or source.has_words):
+        raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     own = () if label_scores else source.labels
     arcs = source.layout(layout(options.get("preset"))).of_arcs(bool(names or own), bool(label_scores or own))
     short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}

@@ -65,6 +65,10 @@ class Entries(Mapping[str, RawScores]):
     def place_of(self, key: str) -> str:
         return f"{self.place}[{key}]"
 
+    def conllu(self, key: str) -> bytes:
+        """The sentence in CoNLL-U, if it is kept."""
+        return b""
+
     @abstractmethod
     def load(self, key: str) -> Array:
         """Return the array under a key; KeyError if there is none, DeptreeError if it is not one of numbers."""

@@ -78,12 +78,15 @@ class Lines:
         forms, conllu = _words(value, "forms", "--conllu") or (), value.get("conllu") or ""
         if not isinstance(conllu, str):
             raise DeptreeError("the field conllu is not text", "Give the sentence in CoNLL-U, or leave it out")
-        words = forms, conllu.encode("utf-8", "surrogatepass")
+        try:
+            words = forms, conllu.encode()
+        except UnicodeEncodeError:
+            raise DeptreeError("the field conllu is not UTF-8", "Write it again") from None
         if "label_scores" not in value:
-            return Extras(*words)
+            return Extras(*words, self.labels)
         if (labels := _labels(value, here)) != self.labels:
-            problem = "the labels are others than those of the first sentence"
-            raise DeptreeError(problem, "Pass joined files separately")
+            first = "others than those of the first sentence" if self.labels else "not of the first sentence"
+            raise DeptreeError(f"there are scores of labels that are {first}", "Pass joined files separately")
         return Extras(*words, labels, _array(value, "label_scores", replace(matrices, dimensions=3)))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
 from io import BytesIO
@@ -122,20 +122,32 @@ class Archive(Entries):
         if not self.names or len(self._members) < len(names):
             problem = "the .npz has two entries of the same name" if self.names else "the .npz holds no arrays"
             raise DeptreeError(problem, "Save one matrix per sentence, each under its own key", place=place)
+        owned = {LABELS, *(part + key for key in self.names for part in (CONLLU, LABEL_SCORES))}
+        if lost := next((key for key in own if key.startswith(OURS) and key not in owned), None):
+            raise DeptreeError("it belongs to no sentence of the file", "Leave it out", place=self.place_of(lost))
+        if LABELS not in own and (scores := next((key for key in own if key.startswith(LABEL_SCORES)), None)):
+            problem = "the labels of these scores have no names in the file"
+            raise DeptreeError(problem, f"Save these, in JSON, as bytes under {LABELS}", place=self.place_of(scores))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        if LABELS not in self._members:
-            return ()
-        return names_of_labels(self.load(LABELS).tobytes(), self.place_of(LABELS))
+        return names_of_labels(self._bytes(LABELS), self.place_of(LABELS)) if LABELS in self._members else ()
+
+    def conllu(self, key: str) -> bytes:
+        return self._bytes(CONLLU + key) if CONLLU + key in self._members else b""
+
+    def _bytes(self, key: str) -> bytes:
+        with suppress(DeptreeError):
+            if (found := self.load(key)).dtype == np.uint8:
+                return found.tobytes()
+        remedy = "Save text as np.frombuffer(text.encode(), np.uint8)"
+        raise DeptreeError("these are no bytes (uint8)", remedy, place=self.place_of(key))
 
     def __getitem__(self, key: str) -> RawScores:
-        found = super().__getitem__(key)
-        conllu, scores = CONLLU + key, LABEL_SCORES + key
+        found, scores = super().__getitem__(key), LABEL_SCORES + key
         if self.words or self.labels:
-            data = self.load(conllu).tobytes() if conllu in self._members else b""
             of_labels = self.load(scores) if scores in self._members else None
-            found.extras = Extras((), data, self.labels, of_labels)
+            found.extras = Extras((), self.conllu(key), self.labels, of_labels)
         return found
 
     def read(self, matrices: ReadSpec) -> Source:
@@ -186,6 +198,6 @@ def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
             out.write_extras(sent_id, extras)
 
         yield write
-        if out.names == {f"{key}.npy" for key in BATCH}:
+        if {name for name in out.names if not name.startswith(OURS)} == {f"{key}.npy" for key in BATCH}:
             problem = "an .npz of two sentences called scores and lengths would be read as a padded batch"
             raise DeptreeError(problem, _OTHERWISE)
