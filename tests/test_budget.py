@@ -16,11 +16,11 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 BUDGET = {
     "top": 151,
     "bitext": 2422,
-    "cli": 2581,
-    "commands": 5479,
+    "cli": 2588,
+    "commands": 5488,
     "core": 12129,
     "hpyp": 5087,
-    "io": 10284,
+    "io": 10364,
     "jax": 1294,
     "kernels": 6382,
     "pruning": 606,
@@ -28,7 +28,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 2048,
     "report, CSS": 192,
-    "tests": 37908,
+    "tests": 38000,
 }
 
 MOST_FILES = 219

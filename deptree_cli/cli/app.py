@@ -44,9 +44,9 @@ def deptree() -> None:
     """Work with the distribution over dependency trees that a parser's arc scores define: probabilities of arcs and
     trees, samples, best trees, and words that may be wrong in a treebank.
 
-    SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. eval, measure, agree, diff, check, repair, combine, show and report also work with trees alone, in
-    CoNLL-U.
+    SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl), maybe with sentences and labels, or - for
+    standard input; several are read one after another. eval, measure, agree, diff, check, repair, combine, show and
+    report also work with trees alone, in CoNLL-U.
     `deptree COMMAND --help` shows what a command does, --help-all explains all of its options and output fields.
 
     Exit status: 0 done; 1 done, but sentences were skipped, or a check failed (check, check-bias, diff, ...); 2 wrong

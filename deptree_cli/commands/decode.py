@@ -149,8 +149,8 @@ def decode(
     """Find the best tree of each sentence, the K best, or the fewest that cover a probability.
 
     Writes CoNLL-U if you pass --conllu (HeadProb, LabelProb in MISC; comments tree_logprob, tree_prob, entropy in
-    nats), otherwise JSON Lines or arrays of heads. With --labels it finds arcs and labels together; otherwise words
-    with a new head get the label dep. With --rules trees obey the rules; if `certified`, no better tree does.
+    nats), otherwise JSON Lines or arrays of heads. With scores of labels it finds arcs and labels together; otherwise
+    words with a new head get the label dep. With --rules trees obey the rules; if `certified`, no better tree does.
 
     How good are the trees? deptree eval. Are their probabilities right? deptree calibrate.
     """

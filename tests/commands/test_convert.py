@@ -149,7 +149,7 @@ def test_one_file_is_as_good_as_four(deptree, whole, line, parts):
     assert parts[0].encode() in one.out
 
 
-def test_rules_find_features_anywhere_in_the_file(done, put, whole):
+def test_rules_find_features_anywhere_in_the_file(done, put):
     """A rule about FEATS holds of all sentences of a file if a word of any has some, also of those in front of it."""
     put("feats.toml", '[[mask]]\nlabel = "nsubj"\nfeats = "Case=Nom"\nallow = true\n')
     blocks = (DATA / "gold.conllu").read_text("utf-8").split("\n\n")[:-1]
@@ -157,10 +157,9 @@ def test_rules_find_features_anywhere_in_the_file(done, put, whole):
     bare = "\n".join("\t".join([*row[:5], "_", *row[6:]]) if len(row) > 1 else row[0] for row in rows)
     put("bare.conllu", "\n\n".join([bare, *blocks[1:]]) + "\n\n")
     done("convert $SCORES --conllu bare.conllu $LABELS -o bare.npz")
-    one = done("decode bare.npz --rules feats.toml --format jsonl -q").rows[1:]
-    four = done("decode $SCORES --conllu bare.conllu $LABELS --rules feats.toml --format jsonl -q").rows[1:]
-    assert [row["heads"] for row in one] == [row["heads"] for row in four]
-    assert [row["deprels"] for row in one] == [row["deprels"] for row in four]
+    files = "bare.npz", "$SCORES --conllu bare.conllu $LABELS"
+    one, four = (done(f"decode {each} --rules feats.toml --format jsonl -q").rows[1:] for each in files)
+    assert [(row["heads"], row["deprels"]) for row in one] == [(row["heads"], row["deprels"]) for row in four]
 
 
 def test_heads_beside_scores_are_known(done, whole):
@@ -174,8 +173,8 @@ def test_forbidden_arcs_have_no_labels(done, put, whole):
     done(f"convert {whole} --rules leaf.toml --to weight -o once.jsonl")
     done("convert once.jsonl -o twice.npz")
     done("convert twice.npz -o thrice.jsonl")
-    known = done(f"decode {whole} --rules leaf.toml --format jsonl -q").rows[1:]
-    found = done("decode thrice.jsonl --format jsonl -q").rows[1:]
+    lines = f"decode {whole} --rules leaf.toml --format jsonl -q", "decode thrice.jsonl --format jsonl -q"
+    known, found = (done(line).rows[1:] for line in lines)
     assert [(row["heads"], row["deprels"]) for row in found] == [(row["heads"], row["deprels"]) for row in known]
 
 
@@ -265,8 +264,11 @@ def test_labels_of_some_sentences(refused, deptree, put):
 
 
 BESIDE = {
-    "deptree/conllu/y": (b"", "deptree/conllu/y]: it belongs to no sentence of the file. Leave it out"),
-    "deptree/else": (b"", "deptree/else]: it belongs to no sentence"),
+    "deptree/conllu/y": (
+        np.zeros(0, np.uint8),
+        "deptree/conllu/y]: it belongs to no sentence of the file. Leave it out",
+    ),
+    "deptree/else": (np.zeros(0, np.uint8), "deptree/else]: it belongs to no sentence"),
     "deptree/label_scores/x": (np.zeros((2, 2, 1)), "the labels of these scores have no names in the file"),
     "deptree/labels": (np.array("[]"), "deptree/labels]: these are no bytes (uint8). Save text as"),
     "deptree/conllu/x": (np.zeros(3), "deptree/conllu/x] (x): these are no bytes (uint8)"),
@@ -276,10 +278,8 @@ BESIDE = {
 @pytest.mark.quick
 @pytest.mark.parametrize("name", BESIDE)
 def test_what_an_archive_holds_beside_sentences(refused, put, name):
-    array, says = BESIDE[name]
-    array = np.frombuffer(array, np.uint8) if isinstance(array, bytes) else array
-    np.savez("x.npz", **{"x": np.zeros((2, 2)), name: array})
-    refused("decode x.npz --from log,head-dep,first -q", says)
+    np.savez("x.npz", **{"x": np.zeros((2, 2)), name: BESIDE[name][0]})
+    refused("decode x.npz --from log,head-dep,first -q", BESIDE[name][1])
 
 
 def test_names_of_what_is_no_sentence(refused, put):
@@ -404,11 +404,8 @@ def test_what_dump_refuses(refused, tmp_path, line, stdin, says):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_parser_of_one_model(refused):
+def test_parsers_of_one_model_and_that_do_not_split_text(refused):
     refused("dump natasha --model m", "natasha has one model only. Leave out --model.", stdin=b"Text.")
-
-
-def test_a_parser_that_cannot_split_text(refused):
     refused("dump supar $DATA/paragraphs.txt --model m", "paragraphs.txt: supar does not split text. Give it sentences")
 
 

@@ -131,28 +131,6 @@ def test_svg_of_several_files(done, files) -> None:
     assert tops[0] < words[0] < tops[1]
 
 
-def test_tikz(done, files) -> None:
-    assert done("show a.conllu b.conllu -o x.tex").out == b""
-    lines = Path("x.tex").read_text(encoding="utf-8").splitlines()
-    arcs = [line for line in lines if line.startswith((r"\depedge", r"\deproot"))]
-    mark = "edge style={dashed, orange!80!black}"
-    assert arcs[:5] == [
-        r"\depedge{2}{1}{nsubj}",
-        r"\deproot{2}{root}",
-        r"\depedge{4}{3}{nmod:poss}",
-        r"\depedge{2}{4}{obj}",
-        r"\depedge{2}{5}{punct}",
-    ]
-    assert arcs[5:] == [
-        r"\depedge[edge below]{2}{1}{nsubj}",
-        r"\deproot[edge below]{2}{root}",
-        rf"\depedge[edge below, {mark}]{{2}}{{3}}{{obj}}",
-        rf"\depedge[edge below, {mark}]{{2}}{{4}}{{xcomp}}",
-        r"\depedge[edge below]{2}{5}{punct}",
-    ]
-    assert [line.endswith("{b.conllu (2 words differ)};") for line in lines if r"\node" in line] == [False, True]
-
-
 @pytest.mark.parametrize("form", ["text", "svg", "tex"])
 def test_what_is_no_tree_is_drawn_as_far_as_it_goes(done, files, form: str) -> None:
     shown = done(f"show broken.conllu --format {form}").out.decode()
@@ -171,7 +149,7 @@ def test_what_is_no_tree_is_drawn_as_far_as_it_goes(done, files, form: str) -> N
         show ran.conllu --above .5 | --above needs scores: these are sentences with trees
         show ran.conllu --conllu ran.conllu | --conllu needs scores: these are sentences with trees
         show ran.conllu --sentence v2 | ran.conllu: there is no sentence 'v2'. Give a sent_id
-        show ran.conllu $DATA/scores.npz | ran.conllu: these are sentences (CoNLL-U), not scores
+        show ran.conllu $DATA/scores.npz | ran.conllu: some files have trees, some scores. Pass them in separate runs
         decode ran.conllu | for trees without scores use deptree show, report, check
         show malformed.conllu --sentence 2 | malformed.conllu:5
         show a.conllu few.conllu | a.conllu:5 (s1): few.conllu has no sentence with this id

@@ -244,11 +244,7 @@ def test_a_width_is_what_columns_says_or_the_stream_itself(columns: str, monkeyp
 def test_a_library_finds_the_bytes_of_any_stream_under_a_path(put) -> None:
     """Of a descriptor nobody knows the name, and a pipe has none."""
     put("x", b"bytes")
-    opened = (
-        lambda: Path("x").open("rb"),  # noqa: SIM115
-        lambda: os.fdopen(os.open("x", os.O_RDONLY), "rb"),
-        lambda: io.BufferedReader(Unseekable(b"bytes")),
-    )
-    for each in opened:
-        with each() as stream, path_of(stream) as path:
+    descriptor = os.open("x", os.O_RDONLY)
+    for stream in (Path("x").open("rb"), os.fdopen(descriptor, "rb"), io.BufferedReader(Unseekable(b"bytes"))):  # noqa: SIM115
+        with stream, path_of(stream) as path:
             assert Path(path).read_bytes() == b"bytes"
