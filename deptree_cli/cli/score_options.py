@@ -168,8 +168,7 @@ class Scores(Bundle):
         own = () if self.label_scores else own_labels(sources)
         layout = layout.of_arcs(bool(self.labels or own), bool(self.label_scores or own))
         if self.labels or isinstance(said, str):
-            from deptree_cli.io.scores.arrays import read_labels
-            from deptree_cli.io.scores.reading import temperature_of  # few runs have such files
+            from deptree_cli.io.scores.reading import read_labels, temperature_of  # few runs have such files
 
             labels = read_labels(self.labels) if self.labels else None
             temperature = temperature_of(said)

@@ -27,7 +27,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu import blocks
 from deptree_cli.io.conllu.blocks import split_chunks
 from deptree_cli.io.pictures.arcs import fitted
-from deptree_cli.io.scores import arrays
+from deptree_cli.io.scores import reading
 from tests.bounded import bounded
 from tests.commands.damage import damaged
 from tests.sample import DATA
@@ -211,7 +211,7 @@ def test_labels_of_no_kind(value, refused, put):
 
 
 def test_files_without_end(refused, put, monkeypatch):
-    monkeypatch.setattr(arrays, "MOST_BYTES", 100)
+    monkeypatch.setattr(reading, "MOST_BYTES", 100)
     put("l.txt", "x" * 100)
     refused("sample $SCORES --labels l.txt", "l.txt", "labels")
     monkeypatch.setattr("deptree_cli.io.files.streams.LONGEST_LINE", 100)

@@ -4,19 +4,85 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from math import inf
 from typing import Any, TypedDict, Unpack
 
 from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
-from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.read import prepared
-from deptree_cli.io.scores.arrays import read_labels
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence, Temperature
+
+# Of a file of names of labels, which no parser has so many of.
+MOST_BYTES = 1 << 24
+
+_FORMS = "Give a JSON list of names, a JSON object with their numbers, or a text file with one name a line"
+
+
+def read_labels(path: str) -> tuple[str, ...]:
+    """The names of labels in a file, in the order of the scores.
+
+    JSON: a list, or an object with the numbers of names or the names of numbers (0, 1, ...); else one name a line.
+    """
+    with open_input(path) as file:
+        data = file.stream.read(MOST_BYTES)
+        if len(data) == MOST_BYTES:
+            problem = f"cannot read names of labels (more than {MOST_BYTES:,} bytes)"
+            raise DeptreeError(problem, _FORMS, place=file.place)
+        return names_of_labels(data, file.place)
+
+
+def names_of_labels(data: bytes, place: str) -> tuple[str, ...]:
+    try:
+        text = data.decode("utf-8-sig")
+        if text.lstrip().startswith(("[", "{")):
+            names = _from_json(json.loads(text))
+        else:
+            names = []
+            for here, line in entries_of(BytesIO(data), place):
+                if not line:
+                    remedy = "Remove it, or name the label there"
+                    raise DeptreeError("a blank line between names of labels", remedy, place=here)
+                names.append(line.decode())
+        return checked_labels(names, place)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DeptreeError(f"cannot read names of labels ({error})", _FORMS, place=place) from None
+
+
+def checked_labels(names: Sequence[Any], place: str) -> tuple[str, ...]:
+    """The names, if these are names and each is another; ValueError if they are not."""
+    if not names:
+        raise ValueError("there is none")
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"{name!r:.40} is not a name")
+        if not name.isprintable():
+            raise ValueError(f"{name!r:.40} holds a character that cannot be printed")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DeptreeError(f"the label {twice!r} is listed twice", "Name every label once", place=place)
+    return tuple(names)
+
+
+def _from_json(value: Any) -> list[Any]:
+    if not isinstance(value, dict):
+        return value if isinstance(value, list) else []
+    if all(type(number) is int for number in value.values()):
+        pairs = [(number, name) for name, number in value.items()]
+    elif all(number.isdecimal() for number in value):
+        pairs = [(int(number), name) for number, name in value.items()]
+    else:
+        name, number = next((name, number) for name, number in value.items() if type(number) is not int)
+        raise ValueError(f"{name!r:.40} has {number!r:.40} and no number")
+    if sorted(number for number, _ in pairs) != list(range(len(value))):
+        raise ValueError("the numbers are not 0, 1, 2, ...")
+    return [name for _, name in sorted(pairs)]
+
 
 # No calibration is so large, nor is a temperature.
 MOST_CALIBRATED = 1 << 20

@@ -17,7 +17,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
-from deptree_cli.io.scores.arrays import NO_EXTRAS, Extras, Raw, RawScores, ReadSpec, checked_labels
+from deptree_cli.io.scores.arrays import NO_EXTRAS, Extras, Raw, RawScores, ReadSpec
 from deptree_cli.io.scores.containers import Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
 
@@ -124,6 +124,8 @@ def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | N
 
 
 def _labels(value: dict[str, Any], here: str) -> tuple[str, ...]:
+    from deptree_cli.io.scores.reading import checked_labels  # few files hold labels
+
     try:
         return checked_labels(value["labels"] if isinstance(value.get("labels"), list) else (), here)
     except ValueError as error:

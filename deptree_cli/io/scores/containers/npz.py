@@ -33,7 +33,6 @@ from deptree_cli.io.scores.arrays import (
     ReadSpec,
     Source,
     as_lengths,
-    names_of_labels,
     read_array,
     with_lengths,
 )
@@ -131,7 +130,11 @@ class Archive(Entries):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        return names_of_labels(self._bytes(LABELS), self.place_of(LABELS)) if LABELS in self._members else ()
+        if LABELS not in self._members:
+            return ()
+        from deptree_cli.io.scores.reading import names_of_labels  # few files hold labels
+
+        return names_of_labels(self._bytes(LABELS), self.place_of(LABELS))
 
     def conllu(self, key: str) -> bytes:
         return self._bytes(CONLLU + key) if CONLLU + key in self._members else b""
