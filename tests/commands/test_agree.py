@@ -172,8 +172,7 @@ def test_the_test(done, deptree) -> None:
 
 
 def test_three_trees_of_a_sentence_are_enough_to_permute(done, put) -> None:
-    tree = '{"sent_id":"a","heads":[0,1]}\n'
-    put("one.jsonl", tree)
-    put("two.jsonl", tree + tree.replace("[0,1]", "[2,0]"))
+    put("one.jsonl", lines(Y))
+    put("two.jsonl", lines(Y, {**Y, "heads": [2, 0]}))
     (row,) = done(f"agree one.jsonl two.jsonl {TEST}").rows
     assert row["verdict"] == "no difference found"

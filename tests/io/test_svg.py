@@ -112,6 +112,7 @@ def test_wide_words_get_wide_places(picture):
 def test_a_word_wider_than_a_page_is_drawn(picture):
     root = svg_of(picture(f"{'9' * 3000} b c", [0, 1, 1]))
     assert len(texts_of(root, "word")) == len(arcs(root, "tree")) == 3
+    assert all(float(text.get("x")) >= ems(text.text) * LABEL for text in texts_of(root, "end"))  # they end there
 
 
 KINDS = ("peaked", "near", "flat")
