@@ -153,7 +153,8 @@ def read(
     """Read the sentences of a score file, one at a time, as the commands do.
 
     Args:
-        scores: path of a file in any container; `-` is standard input.
+        scores: path of a file in any container; `-` is standard input. Sentences and scores of labels that it holds
+            are read too, unless others are given.
         conllu: path of the sentences of these scores, in CoNLL-U.
         on_error: called with the error of each sentence that cannot be used, which is then left out.
         options: preset, labels, label_scores, lengths, space, single_root, projective,
