@@ -20,7 +20,7 @@ BUDGET = {
     "commands": 5488,
     "core": 12129,
     "hpyp": 5087,
-    "io": 10368,
+    "io": 10369,
     "jax": 1294,
     "kernels": 6382,
     "pruning": 606,
