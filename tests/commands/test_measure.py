@@ -43,7 +43,7 @@ FILES = {
     "some.conllu": TREE + OPEN,
     "open.conllu": OPEN,
     "cycle.conllu": TREE.replace("\t0\troot", "\t1\troot"),
-    "roots.conllu": TREE.replace("\t4\tdisc", "\t0\tdisc"),
+    "roots.conllu": TREE.replace("\t4\tdisc", "\t0\tdisc").replace("\t3\tpunct", "\t1\tpunct"),
     "t.conllu": "".join(map(words, TREES)),
     "t.jsonl": "".join(f'{{"sent_id": "s{n}", "heads": {heads}}}\n' for n, heads in enumerate(TREES)),
     "t.hv": "\n".join(" ".join(map(str, heads)) for heads in TREES),
