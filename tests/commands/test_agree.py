@@ -160,7 +160,7 @@ def test_the_test(done, deptree) -> None:
     for options in ("-o a.jsonl --seed 1", "-o b.conllu --seed 2 $SENTENCES", "-o hot.jsonl --seed 3 --temperature 2"):
         done(f"sample $SCORES -k 300 -q {options}")
     (row,) = done(f"agree a.jsonl b.conllu {TEST}").rows
-    assert (row["trees_a"], row["trees_b"], row["verdict"]) == (1, 2, "no difference found")
+    assert row["verdict"] == "no difference found"
     assert (row["trees_a"], row["trees_b"], row["sentences"]) == (2400, 2400, 8)
     assert row["p"] > 0.05
     ran = deptree(f"agree a.jsonl hot.jsonl {TEST} -q")
