@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli.help import EVERY, QUANTITY, fields
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp import Parser
 from deptree_cli.io.conllu import columns
 from deptree_cli.io.encoders.base import TSV, Page, Sheet
@@ -98,6 +99,8 @@ def test_a_cell_stays_in_its_line_and_column(capfdbinary) -> None:
         write(TSV.encode(row, None))
     lines = capfdbinary.readouterr().out.decode().split("\n")
     assert lines == ["form\tbits\tn", r"a\tb\nc\rd\x85e\u2028f\xa0g" + "\t0.1\t", ""]
+    with pytest.raises(DeptreeError, match="n is more than a number, which TSV cannot store"):
+        write([{"n": [1]}])
 
 
 # Ids as in UD_English-EWT, UD_English-GUM and UD_Czech-PDT, on terminals of 80 and 60 columns: numbers are never cut.

@@ -329,6 +329,10 @@ def test_a_sentence_without_a_tree_is_named(name, quick):
         FUNCTIONS[name][0](log_scores=scores)
 
 
+def test_a_long_chain_is_a_tree():
+    assert float(log_partition(np.where(np.eye(8, k=1), 0.0, -np.inf), implementation="device")) == 0.0
+
+
 def test_without_jax_there_is_a_line():
     program = "import sys; sys.modules['jax'] = None; import deptree_cli.jax"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
