@@ -251,8 +251,7 @@ class Copy:
                 environment["NUMBA_CACHE_DIR"] = cache
             pytest = str(Path(sys.executable).with_name("pytest"))  # it sets the name that messages begin with
             # processes that must end at once would compile everything first
-            left_out = ("browser", "test_budget.py", *["cli/test_signals.py"] * fresh)
-            ignored = [f"--ignore=tests/{name}" for name in left_out]
+            ignored = [f"--ignore=tests/{x}" for x in ("browser", "test_budget.py", *["cli/test_signals.py"] * fresh)]
             command = [pytest, "-x", "-q", "-p", "no:cacheprovider", "-rfE", *ignored, *chosen]
             try:
                 ran = subprocess.run(

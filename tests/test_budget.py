@@ -28,7 +28,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 2048,
     "report, CSS": 192,
-    "tests": 38000,
+    "tests": 37999,
 }
 
 MOST_FILES = 219

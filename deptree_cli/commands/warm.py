@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
+from typing import Any
 
 import click
 import numpy as np
@@ -36,11 +37,10 @@ def write_examples(folder: Path) -> None:
     """Write files of the names that example lines read, but for what commands write; sample data are not installed."""
     random = np.random.Generator(np.random.PCG64(1))
     matrices = [*(random.normal(size=(n + 1, n + 1)) for n in LENGTHS[:-2]), *map(_saturated, LENGTHS[-2:])]
-    as_natasha = {name: each.T[1:] for name, each in zip(IDS, matrices, strict=True)}
-    np.savez(folder / "scores.npz", allow_pickle=False, **as_natasha)
-    np.savez(
-        folder / "bitext.npz", allow_pickle=False, **{name: random.normal(size=each) for name, each in PAIRS.items()}
-    )
+    as_natasha: dict[str, Any] = {name: each.T[1:] for name, each in zip(IDS, matrices, strict=True)}
+    np.savez(folder / "scores.npz", **as_natasha)
+    pairs: dict[str, Any] = {name: random.normal(size=each) for name, each in PAIRS.items()}
+    np.savez(folder / "bitext.npz", **pairs)
     words = "".join(f"{'w ' * source}|||{' w' * target}\n" for source, target in PAIRS.values())
     (folder / "bitext.txt").write_text(words)
     (folder / "bitext_gold.align").write_text("0-0\n" * len(PAIRS))

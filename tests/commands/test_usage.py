@@ -93,7 +93,7 @@ WITHOUT_EFFECT = """
     agree $GOLD $GOLD --from natasha         | --from needs --scores FILE.
     diff $GOLD $GOLD --labels l.json         | --labels needs --scores FILE.
     decode $SCORES --label-scores l.npz      | --label-scores needs --labels FILE.
-    eval $GOLD $GOLD --shard 1/2             | No such option '--shard'.
+    eval $GOLD $GOLD --shard 1/2             | No such option | --shard
     eval $GOLD --scores $SCORES --no-punct   | --no-punct cannot be combined with --scores. Remove one.
     combine $SCORES --fit --weights 1 --gold $GOLD           | --fit cannot be combined with --weights. Remove one.
     decode $SCORES --space projective --multi-root | --space projective contradicts --multi-root. Leave out one

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from mpmath import mp
 
 from deptree_cli.core import binomials as module
 from deptree_cli.core.binomials import binomial_p_values, mean_deviation, shares_found, smallest_p_value
@@ -71,10 +71,13 @@ def test_the_smallest_of_all_p_values(size, events, seed, fair):
 @pytest.mark.quick
 @pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 100, 2000, 10**5, 10**9])
 def test_mean_deviation_by_the_formula(size):
-    """2 p (1-p) P(Binomial(size-1, p) = floor(size p)) (de Moivre), the probability by another implementation."""
+    """2 p (1-p) P(Binomial(size-1, p) = floor(size p)) (de Moivre), with 50 digits: 0 where p is 0 or 1."""
     rng = np.random.default_rng(size)
     probs = np.r_[0, 1, rng.random(99), 10.0 ** -rng.uniform(0, 12, 99), 1 - 10.0 ** -rng.uniform(0, 9, 99)]
-    expected = 2 * probs * (1 - probs) * stats.binom.pmf(np.floor(size * probs), size - 1, probs)
+    with mp.workdps(50):
+        counts = [(int(size * p), mp.mpf(p)) for p in probs[2:].tolist()]
+        found = [2 * mp.binomial(size - 1, k) * p ** (k + 1) * (1 - p) ** (size - k) for k, p in counts]
+        expected = [0.0, 0.0, *map(float, found)]
     assert mean_deviation(probs, size) == pytest.approx(expected, rel=1e-12, abs=1e-300)
     assert mean_deviation(probs, 0).tolist() == [0.0] * len(probs)
 
