@@ -143,11 +143,12 @@ class Scores(Bundle):
         if self.files:
             return
         scores = (self.scores,) if isinstance(self.scores, str) else self.scores
-        if self.or_trees and all(map(has_sentences, scores)):
+        of_trees = [has_sentences(each) for each in scores] if self.or_trees else [False]
+        if all(of_trees):
             self.given = scores
             check_effect({*_OF_SCORES, *SPACE}, "scores: these are sentences with trees")
             return
-        if self.or_trees and any(map(has_sentences, scores)):
+        if any(of_trees):
             raise DeptreeError("some files have trees, some scores", "Pass them in separate runs", place=scores[0])
         feats = self.rules is not None and self.rules.rules.ask_feats
         files = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
