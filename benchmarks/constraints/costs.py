@@ -16,7 +16,7 @@ from deptree_cli.core.decoding import METHODS
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.rule_search import BUDGET
 from deptree_cli.io.conllu.trees import USUAL
-from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
 RULES = ["--rules", "ud"]
@@ -55,7 +55,7 @@ def _spent(treebank: Labelled, projective: bool, rules: str | None) -> tuple[Flo
         spent = []
         for record in records:
             start = time.process_time()
-            decode.one(how(record), None).to_conllu(USUAL)
+            decode(ScoredSentence(record, how), None).to_conllu(USUAL)
             spent.append(time.process_time() - start)
         runs.append(spent)
     return np.min(runs[1:], axis=0), (records, how)
@@ -70,7 +70,7 @@ def _obey(records: Sequence[Sentence], plain: Interpretation, ruled: Interpretat
     decode = _decode()
     found = []
     for record in records:
-        one, other = (decode.one(how(record), None) for how in (plain, ruled))
+        one, other = (decode(ScoredSentence(record, how), None) for how in (plain, ruled))
         found.append(bool((one.heads == other.heads).all() and (one.labels == other.labels).all()))
     return np.array(found)
 
