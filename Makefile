@@ -143,8 +143,8 @@ lint: $(DEV_STAMP)  ## ruff: rules and format
 	ruff check --no-cache . # a cache does not see that an imported module is gone
 	ruff format --check .
 
-types: $(DEV_STAMP)  ## mypy, strict
-	mypy deptree_cli
+types: $(DEV_STAMP)  ## mypy, strict for the package
+	mypy deptree_cli benchmarks
 
 bench: $(DEV_STAMP)  ## benchmarks, their results kept (NAME=inference: of one)
 	python -m benchmarks --write $(or $(NAME),all)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,10 +20,12 @@ from benchmarks.timing import QUICK, points, times
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.evaluation import universal
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.hpyp.files.treebank import Tags, read_treebank
+from deptree_cli.hpyp.files.treebank import read_treebank
 from deptree_cli.hpyp.model.parsing import filtered, parse
 from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Annotated, Contexts
 from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Trained, Training, TrainingSettings
+
+Tagset = Literal["upos", "xpos"]
 
 PARTICLES = points(10, 100, 1000, 5000)
 SIZES = points(100, 300, 1000, 3000, 12544)
@@ -38,7 +40,7 @@ SENTENCES = 20 if QUICK else None
 class Setup:
     """How a parser is trained and used."""
 
-    tagset: Tags = "upos"
+    tagset: Tagset = "upos"
     contexts: Contexts = LEXICALISED
     iterations: int = 10
     oracle: str = STATIC
@@ -59,7 +61,7 @@ def run() -> Iterator[Table]:
 
 
 @cache
-def treebank(part: str, tagset: Tags) -> Sequence[Annotated]:
+def treebank(part: str, tagset: Tagset) -> Sequence[Annotated]:
     """The sentences of a part of the corpus."""
     return list(islice(read_treebank([str(corpus("ewt") / f"{part}.conllu.gz")], tagset), SENTENCES))
 
@@ -104,7 +106,7 @@ def shares(parses: Sequence[Any], dev: Sequence[Annotated], punctuation: bool = 
 
 def _models() -> Iterator[list[Cell]]:
     tag_contexts = Contexts(UNLEXICALISED.action, UNLEXICALISED.tag, ("b.t", "rc(s1).t", "lc(s1).t"))
-    tagsets: tuple[tuple[Tags, int], ...] = (("upos", 10), ("xpos", 20))
+    tagsets: tuple[tuple[Tagset, int], ...] = (("upos", 10), ("xpos", 20))
     for tagset, iterations in tagsets:
         name = f"{tagset.upper()}, {iterations} iterations"
         setup = Setup(tagset, iterations=iterations)

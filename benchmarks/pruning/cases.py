@@ -14,7 +14,8 @@ from benchmarks.pruning.ternary.loops import Mask
 from benchmarks.pruning.ternary.program import DirectTernary
 from benchmarks.pruning.ternary.states import bispan_merits, listed
 from benchmarks.timing import points
-from deptree_cli.bitext.distribution import CONFIDENT, AlignmentDistribution, LinkScores, confidences
+from deptree_cli.bitext.distribution import CONFIDENT, AlignmentDistribution, confidences
+from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers
 from deptree_cli.pruning.methods import Chain, start
 from deptree_cli.pruning.program import AnyCellProgram, AnyProgram, CellProgram

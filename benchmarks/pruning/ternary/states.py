@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.bitext.distribution import DOUBT, Direction, LinkScores, directions
+from deptree_cli.bitext.distribution import DOUBT, Direction, directions
+from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Bool, Float, Int
 
 
