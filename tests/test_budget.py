@@ -14,13 +14,13 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
-    "top": 151,
+    "top": 154,
     "bitext": 2422,
     "cli": 2588,
     "commands": 5488,
-    "core": 12129,
+    "core": 12135,
     "hpyp": 5087,
-    "io": 10369,
+    "io": 10373,
     "jax": 1294,
     "kernels": 6382,
     "pruning": 606,

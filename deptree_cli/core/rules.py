@@ -246,7 +246,13 @@ class TreeRule(ABC):  # that only a tree decides
         """What finds its nogoods in trees of a sentence; None where it has no effect there."""
         if not self.has_effect(words):
             return None
-        return Bound(self, self.group(words.labels), partial(self.finder(words.labels), words), words)
+        group, finder = _of_labels(self, words.labels)
+        return Bound(self, group, partial(finder, words), words)
+
+
+@lru_cache(1024)  # sentences of a treebank have the same few labels
+def _of_labels(rule: TreeRule, labels: tuple[str, ...]) -> tuple[Bool, Finder]:
+    return read_only(rule.group(labels)), rule.finder(labels)
 
 
 @dataclass(frozen=True, eq=False)

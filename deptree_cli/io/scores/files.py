@@ -106,15 +106,16 @@ def sentences_of(
             if isinstance(raw, DeptreeError):
                 yield raw.at(sent_id=str(number))
                 continue
-            has_feats = has_feats or (taken.feats and in_sentence(raw.extras.conllu))
-            yield _alone(raw, number, layout, taken._replace(feats=has_feats))
+            if taken.feats:
+                has_feats = has_feats or in_sentence(raw.extras.conllu)
+            yield _alone(raw, number, layout, taken.labels, has_feats)
         except OutOfStep:
             raise
         except DeptreeError as error:
             yield error
 
 
-def _alone(raw: RawScores, number: int, layout: Layout, taken: Taken) -> Sentence:
+def _alone(raw: RawScores, number: int, layout: Layout, takes_labels: bool, has_feats: bool) -> Sentence:
     """A sentence of which there are scores, and maybe the words beside them."""
     sent_id, block = raw.key or str(number), None
     with located(raw.place, sent_id):
@@ -130,9 +131,9 @@ def _alone(raw: RawScores, number: int, layout: Layout, taken: Taken) -> Sentenc
 
             block = block_of(sent_id, raw.extras.forms)
         if raw.extras.conllu:
-            block = _own_words(raw, sent_id, n, taken.feats)
+            block = _own_words(raw, sent_id, n, has_feats)
     found = Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
-    if taken.labels:
+    if takes_labels:
         _add_own_labels(layout, found, raw)
     return found
 

@@ -21,8 +21,9 @@ from deptree_cli.io.scores.arrays import NO_EXTRAS, Extras, Raw, RawScores, Read
 from deptree_cli.io.scores.containers import Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
 
-# Fields that hold the words.
+# Fields that hold the words, and all that may stand beside scores.
 WORDS = ("forms", "conllu")
+EXTRAS = frozenset((*WORDS, "label_scores"))
 
 # What may stand in a column of CoNLL-U: no tab, no end of a line, no half of a surrogate pair.
 _COLUMN = re.compile("[^\t\n\r\ud800-\udfff]+")
@@ -75,6 +76,8 @@ class Lines:
                 yield found
 
     def _extras(self, value: dict[str, Any], here: str, matrices: ReadSpec) -> Extras:
+        if not self.labels and EXTRAS.isdisjoint(value):
+            return NO_EXTRAS
         forms, conllu = _words(value, "forms", "--conllu") or (), value.get("conllu") or ""
         if not isinstance(conllu, str):
             raise DeptreeError("the field conllu is not text", "Give the sentence in CoNLL-U, or leave it out")
