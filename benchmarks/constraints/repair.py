@@ -75,14 +75,16 @@ def _damaged(folder: Path) -> Iterator[Trees]:
 
 
 def _with_errors(block: str, share: float, stream: random.Random) -> str:
-    lines = block.split("\n")
+    """A sentence with other heads, and without its graph, which is that of the gold tree."""
+    lines = [line for line in block.split("\n") if "." not in line.split("\t")[0] or line.startswith("#")]
     words = [place for place, line in enumerate(lines) if line.split("\t")[0].isdigit()]
     for place in words:
+        columns = lines[place].split("\t")
+        columns[8] = "_"
         if stream.random() < share:
-            columns = lines[place].split("\t")
             others = [str(head) for head in range(len(words) + 1) if str(head) != columns[6]]
-            columns[6], columns[8] = stream.choice(others), "_"
-            lines[place] = "\t".join(columns)
+            columns[6] = stream.choice(others)
+        lines[place] = "\t".join(columns)
     return "\n".join(lines)
 
 
