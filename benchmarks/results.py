@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -30,7 +30,6 @@ class Results:
         cpu, cores: the machine.
         versions: of Python, of the libraries that compute and of the peers that were loaded.
         tables: in the benchmark's order.
-        note: where figures come from, if not from a run.
     """
 
     date: str
@@ -39,7 +38,6 @@ class Results:
     cores: int
     versions: dict[str, str]
     tables: tuple[Table, ...]
-    note: str = field(default="", kw_only=True)
 
     @property
     def origin(self) -> str:
@@ -49,7 +47,7 @@ class Results:
 
     def json(self) -> str:
         """An object with a line for each field and each row, so that differences are small."""
-        head = {key: value for key, value in asdict(self).items() if key != "tables" and value != ""}
+        head = {key: value for key, value in asdict(self).items() if key != "tables"}
         tables = ",\n".join(_table_json(table) for table in self.tables)
         return f'{json.dumps(head, indent=1)[:-2]},\n "tables": [\n{tables}\n ]\n}}\n'
 

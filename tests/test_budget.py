@@ -14,11 +14,11 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
-    "top": 154,
+    "top": 153,
     "bitext": 2422,
     "cli": 2588,
     "commands": 5488,
-    "core": 12135,
+    "core": 12137,
     "hpyp": 5087,
     "io": 10373,
     "jax": 1294,
@@ -28,7 +28,7 @@ BUDGET = {
     "torch": 1375,
     "report, JavaScript": 2048,
     "report, CSS": 192,
-    "tests": 37999,
+    "tests": 38000,
 }
 
 MOST_FILES = 219

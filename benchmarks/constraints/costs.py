@@ -20,6 +20,7 @@ from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
 RULES = ["--rules", "ud"]
+DECODE = Decode(METHODS.get("mst"), StoppingRule(), BUDGET)
 
 
 def table(treebank: Labelled) -> Table:
@@ -61,7 +62,7 @@ def _spent(treebank: Labelled, projective: bool, rules: str | None) -> tuple[Flo
 
 
 def _decoded(record: Sentence, how: Interpretation) -> Decoded:
-    decoded = Decode(METHODS.get("mst"), StoppingRule(), BUDGET)(ScoredSentence(record, how), None)
+    decoded = DECODE(ScoredSentence(record, how), None)
     assert isinstance(decoded, Decoded)
     return decoded
 

@@ -246,12 +246,12 @@ class TreeRule(ABC):  # that only a tree decides
         """What finds its nogoods in trees of a sentence; None where it has no effect there."""
         if not self.has_effect(words):
             return None
-        group, finder = _of_labels(self, words.labels)
+        group, finder = group_and_finder(self, words.labels)
         return Bound(self, group, partial(finder, words), words)
 
 
 @lru_cache(1024)  # sentences of a treebank have the same few labels
-def _of_labels(rule: TreeRule, labels: tuple[str, ...]) -> tuple[Bool, Finder]:
+def group_and_finder(rule: TreeRule, labels: tuple[str, ...]) -> tuple[Bool, Finder]:
     return read_only(rule.group(labels)), rule.finder(labels)
 
 
@@ -582,7 +582,7 @@ class Together(TreeRule):
         return find
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # what a user calls need not have a hash
 class Function(TreeRule):
     """A user's own rule: heads (n,) and names of labels -> the words (from 1 on) of whose arcs one must go, if any."""
 

@@ -25,6 +25,7 @@ from deptree_cli.core.rules import (
     TreeRule,
     Words,
     forbidden,
+    group_and_finder,
     numbers_of,
     pattern_in,
 )
@@ -253,7 +254,8 @@ def _looked_at(
             for label in numbers_of(mask.dependent.labels(labels)):
                 few, others, _ = of_labels[label]
                 (few if has_key else others).append((number, mask))
-    return of_labels, [(rule, numbers_of(rule.group(labels)), rule.finder(labels)) for rule in rules.tree_rules]
+    tree_rules = [(rule, *group_and_finder(rule, labels)) for rule in rules.tree_rules]
+    return of_labels, [(rule, numbers_of(group), find) for rule, group, find in tree_rules]
 
 
 def _by_arcs(of_labels: ByLabel, words: Words, tree: LabelledTree, loose: Set[int]) -> list[Violation]:

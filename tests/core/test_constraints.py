@@ -206,7 +206,8 @@ def test_conflicts_about_gaps_lose_no_tree_of_five_words_that_obeys(kind):
 
 def test_words_that_a_function_names():
     words = Words(("a",), [None] * 2, [frozenset()] * 2)
-    rule = Function("both below ROOT", lambda heads, labels: [2, 1, 2] if list(heads) == [0, 0] else None)
+    asked = {"__call__": lambda _, heads, labels: [2, 1, 2] if list(heads) == [0, 0] else None, "__hash__": None}
+    rule = Function("both below ROOT", type("Asked", (), asked)())  # what has no hash can be asked too
     (nogood,) = rule.bound(words).nogoods(LabelledTree([0, 0], [0, 0]))
     assert [choice.word for choice in nogood.choices] == [2, 1]
     for word in (0, 3, -1):
